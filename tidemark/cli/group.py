@@ -1,7 +1,9 @@
 """A group of commands that are imported when they are used, and shown by what they are for."""
 
 import importlib
+import inspect
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,6 +18,7 @@ from tidemark.errors import TidemarkError
 
 UNTIL = "the old form goes with the next release"
 SENTENCE = 200  # characters; a longer first sentence is cut
+ARGUMENT = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 UNBREAKABLE = "\N{NON-BREAKING HYPHEN}"
 
 OURS = (ModuleNotFoundError, OSError, TidemarkError, KeyboardInterrupt, click.Abort)
@@ -127,6 +130,20 @@ class OldGroup(Verbs):
         return name, command, rest
 
 
+def explain_options(command: click.Command) -> None:
+    """Give options the texts that the docstring of their command has under `Args:`."""
+    told, _, about = inspect.cleandoc(command.help or "").partition("\n\nArgs:\n")
+    command.help = told or None
+    texts = {name: " ".join(text.split()) for name, text in ARGUMENT.findall(about)}
+    options = {option.name: option for option in command.params}
+    for name, text in texts.items():
+        if not isinstance(option := options.get(name), click.Option):
+            raise LookupError(f"{command.name} has no option {name}, which its docstring explains")
+        option.help = text
+    for verb in command.commands.values() if isinstance(command, click.Group) else ():
+        explain_options(verb)
+
+
 def write_section(
     group: click.Group,
     ctx: click.Context,
@@ -172,6 +189,7 @@ class Commands(TidemarkGroup):
             return super().get_command(ctx, cmd_name)
         module = importlib.import_module(place)
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        explain_options(command)
         return command
 
     def resolve_command(

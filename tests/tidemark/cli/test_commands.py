@@ -8,6 +8,7 @@ import sys
 import click
 import pytest
 
+from tidemark.cli.group import explain_options
 from tidemark.cli.main import main
 
 WHERE = {"deployed", "app", "context", "as_deployed"}
@@ -52,3 +53,23 @@ def test_help_imports_no_act():
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
 
     assert shown.stdout.splitlines()[-1] == "[]", shown.stderr
+
+
+def test_the_docstring_of_a_command_explains_its_options_and_no_other():
+    shown = [command for command in commands(main, click.Context(main)) if not command.hidden]
+    options = [
+        (command.name, option)
+        for command in shown
+        for option in command.params
+        if isinstance(option, click.Option) and not option.hidden
+    ]
+
+    assert [(name, option.opts) for name, option in options if not option.help] == []
+    assert [command.name for command in shown if "Args:" in (command.help or "")] == []
+
+
+def test_a_docstring_that_explains_no_option_of_its_command_is_refused():
+    command = click.Command("one", help="Do it.\n\nArgs:\n    other: Another option.\n")
+
+    with pytest.raises(LookupError, match="one has no option other"):
+        explain_options(command)

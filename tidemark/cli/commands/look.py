@@ -8,19 +8,9 @@ from tidemark.cli.commands.options import FILE, RUN_FORMS, act, renamed
 from tidemark.cli.commands.repair import SOURCE_HELP, watermark_options
 from tidemark.cli.group import Verbs
 
-RUN_HELP = "The id of the run, or a prefix; by default the last run."
-FOLLOW_HELP = "Print until the run ends; Ctrl-C ends the printing, not the run."
 LINES_FORMAT = click.Choice(["text", "json"])
-LINES_HELP = "Print the lines, or each as an object of JSON."
-OUTPUT_HELP = "The file to write; report.html in the state home if not given."
 LIMIT_HELP = "Look at the last N runs of each job."
 FORMATS = click.Choice(["page", "json"])
-FORMAT_HELP = "Write the page; or print what it shows as JSON, and write nothing."
-FROM_HELP = "The run to compare with; the runs before the other one if not given."
-TO_HELP = "The run to compare; the last one that SUCCEEDED and saw columns if not given."
-TARGET_HELP = "Only if it is this target: s3://bucket/folder/ or table:database.name."
-MACHINE_HELP = "Show the executions of this state machine."
-JOB_HELP = "Only of the runs of this job; may be given several times."
 
 
 @click.command()
@@ -37,37 +27,47 @@ def status() -> None:
 @click.argument("job", type=JOB, required=False)
 @click.option("--since", metavar="TIME", help=options.SINCE_HELP)
 @options.limit("Show the newest N.")
-@click.option("--machine", metavar="NAME", help=MACHINE_HELP)
+@click.option("--machine", metavar="NAME")
 @options.where_options
 @options.shows("runs.runs")
 def runs() -> None:
     """Show the job runs of JOB, or of every job, newest first.
 
     With --machine: the executions of a state machine, with their steps.
+
+    Args:
+        machine: Show the executions of this state machine.
     """
 
 
 @click.command()
 @click.argument("job", type=JOB)
-@click.option("--run", "run_id", metavar="ID", type=RUN, help=RUN_HELP)
-@click.option("--follow", "-f", is_flag=True, help=FOLLOW_HELP)
-@click.option("--stderr", "errors", is_flag=True, help="Only what it wrote to stderr.")
-@click.option("--stdout", "outputs", is_flag=True, help="Only what it printed to stdout.")
+@click.option("--run", "run_id", metavar="ID", type=RUN)
+@click.option("--follow", "-f", is_flag=True)
+@click.option("--stderr", "errors", is_flag=True)
+@click.option("--stdout", "outputs", is_flag=True)
 @renamed("--errors", "--stderr", "errors", value=True)
 @renamed("--output", "--stdout", "outputs", value=True)
 @options.where_options
-@click.option("--format", "output", type=LINES_FORMAT, default="text", help=LINES_HELP)
+@click.option("--format", "output", type=LINES_FORMAT, default="text")
 @options.looks("runs.logs")
 def logs() -> None:
     """Print what a run of JOB wrote: stdout to stdout, and stderr to stderr.
 
     With --follow the exit code is 1 if the run does not succeed.
+
+    Args:
+        run_id: The id of the run, or a prefix; by default the last run.
+        follow: Print until the run ends; Ctrl-C ends the printing, not the run.
+        errors: Only what it wrote to stderr.
+        outputs: Only what it printed to stdout.
+        output: Print the lines, or each as an object of JSON.
     """
 
 
 @click.command()
 @click.argument("job", type=JOB)
-@click.option("--file", "uri", metavar="S3_URI", help="Say why this file is read or skipped.")
+@click.option("--file", "uri", metavar="S3_URI")
 @click.option("--run", metavar="ID", type=RUN, help=f"Explain an earlier run: {RUN_FORMS}.")
 @options.where_options
 @options.shows("explain.explain")
@@ -78,6 +78,9 @@ def explain() -> None:
     last window, their rows, and what would be refused. With --deployed what AWS tells: these, how
     far the bookmark of each source has come, the watermarks, and which objects of the sources that
     the app declares are newer than the bookmark.
+
+    Args:
+        uri: Say why this file is read or skipped.
     """
 
 
@@ -111,23 +114,27 @@ def schema_history() -> None:
 
 @schema.command("diff")
 @click.argument("job", type=JOB)
-@click.option("--from", "from_run", metavar="RUN", type=RUN, help=FROM_HELP)
-@click.option("--to", "to_run", metavar="RUN", type=RUN, help=TO_HELP)
+@click.option("--from", "from_run", metavar="RUN", type=RUN)
+@click.option("--to", "to_run", metavar="RUN", type=RUN)
 @options.shows("schema.diff")
 def schema_diff() -> None:
     """Show which columns of JOB one run has otherwise than another, or than the runs before it.
 
     Also what makes no warning: numbers of another width, and fields that no record has had.
+
+    Args:
+        from_run: The run to compare with; the runs before the other one if not given.
+        to_run: The run to compare; the last one that SUCCEEDED and saw columns if not given.
     """
 
 
 @schema.command("accept")
 @watermark_options
-@click.option("--target", default="", metavar="TARGET", help=TARGET_HELP)
+@click.option("--target", default="", metavar="TARGET")
 @click.option("--source", default="", metavar="NAME", help=SOURCE_HELP)
-@click.option("--reason", metavar="TEXT", required=True, help="Reason, for the record.")
+@click.option("--reason", metavar="TEXT", required=True)
 @options.actor
-@click.option("--dry-run", is_flag=True, help="Show what would be accepted, change nothing.")
+@click.option("--dry-run", is_flag=True)
 @options.changed_or_json
 @act("schema_versions.accept")
 def schema_accept() -> None:
@@ -135,27 +142,37 @@ def schema_accept() -> None:
 
     The next run starts from them, and takes the window over that the refused run has left open. A
     rewind to a run before forgets it.
+
+    Args:
+        target: Only if it is this target: s3://bucket/folder/ or table:database.name.
+        reason: Reason, for the record.
+        dry_run: Show what would be accepted, change nothing.
     """
 
 
 @click.command()
-@click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
-@click.option("--output", type=FILE, metavar="FILE", help=OUTPUT_HELP)
+@click.option("--open", "opens", is_flag=True)
+@click.option("--output", type=FILE, metavar="FILE")
 @options.limit(LIMIT_HELP, default=200)
 @options.app_options
-@click.option("--format", "form", type=FORMATS, default="page", help=FORMAT_HELP)
+@click.option("--format", "form", type=FORMATS, default="page")
 @options.looks("report.report")
 def report() -> None:
     """Write one page of HTML: the pipeline, its last runs, how fresh its data is, what it costs.
 
     The page is one file, which loads nothing. It shows what is recorded, and changes nothing.
     With --format json the same facts are printed, moments in UTC.
+
+    Args:
+        opens: Open the page in the browser.
+        output: The file to write; report.html in the state home if not given.
+        form: Write the page; or print what it shows as JSON, and write nothing.
     """
 
 
 @click.command()
 @click.argument("place", metavar="FILE|URL")
-@click.option("--job", "jobs", multiple=True, metavar="JOB", help=JOB_HELP)
+@click.option("--job", "jobs", multiple=True, metavar="JOB")
 @click.option("--since", metavar="TIME", help=options.SINCE_HELP)
 @options.where_options
 @options.looks("lineage.lineage")
@@ -164,4 +181,7 @@ def lineage() -> None:
 
     A run has the same id in every event, so one that was sent before is not another run. What a run
     on AWS has read and written is known as far as the library `watermarks` has recorded it there.
+
+    Args:
+        jobs: Only of the runs of this job; may be given several times.
     """

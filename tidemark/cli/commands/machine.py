@@ -11,24 +11,6 @@ from tidemark.cli.group import OldGroup, Verbs
 from tidemark.model.assembly.glue_versions import RUN_HERE
 
 VERSION = click.Choice(RUN_HERE)
-JVMS_HELP = "How many; one per core if not given. 0, with --port: each run starts its own."
-PORT_HELP = "Also serve the local Glue on this port; 0 takes a free one."
-HOST_HELP = "Address of the port; beyond loopback, anyone with access and its key can run code."
-ALLOW_HOST_HELP = "Another name that clients use for the port of --host; repeatable."
-ANY_USER_HELP = "Answer other users of this machine too: who has the key can run code as you."
-ANY_KEY_HELP = "Answer requests of every access key, also of none, for clients that have their own."
-EVENT_HELP = "Gets events of runs, and those that a rule matches, on its standard input."
-PARALLEL_HELP = "How many job runs have a process at once; one per core if not given."
-FORWARD_HELP = (
-    "Also answer for another service, by an emulator: lambda=http://127.0.0.1:3001; repeatable."
-)
-VALUE_HELP = "File with the value; without it, standard input is read."
-LAKE_HELP = "Also the data: the buckets, and embedded databases."
-ACTIONS_HELP = (
-    "Also offer run, submit, resume and rewind; each needs the plan that was shown before."
-)
-ROWS_HELP = "Let answers have values of rows, messages of errors, and what scripts print."
-PREFIX_HELP = "Before the name of each table, as TablePrefix of a crawler."
 
 
 @click.command()
@@ -45,15 +27,15 @@ def doctor() -> None:
 
 
 @click.command()
-@click.option("--jvms", "size", type=click.IntRange(0), metavar="NUMBER", help=JVMS_HELP)
-@click.option("--port", type=click.IntRange(0, 65535), metavar="NUMBER", help=PORT_HELP)
-@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help=HOST_HELP)
-@click.option("--allow-host", multiple=True, metavar="NAME", help=ALLOW_HOST_HELP)
-@click.option("--any-user", is_flag=True, help=ANY_USER_HELP)
-@click.option("--any-key", is_flag=True, help=ANY_KEY_HELP)
-@click.option("--on-event", metavar="COMMAND", help=EVENT_HELP)
-@click.option("--max-parallel", type=click.IntRange(1), metavar="NUMBER", help=PARALLEL_HELP)
-@click.option("--forward", multiple=True, metavar="SERVICE=URL", help=FORWARD_HELP)
+@click.option("--jvms", "size", type=click.IntRange(0), metavar="NUMBER")
+@click.option("--port", type=click.IntRange(0, 65535), metavar="NUMBER")
+@click.option("--host", default="127.0.0.1", metavar="ADDRESS")
+@click.option("--allow-host", multiple=True, metavar="NAME")
+@click.option("--any-user", is_flag=True)
+@click.option("--any-key", is_flag=True)
+@click.option("--on-event", metavar="COMMAND")
+@click.option("--max-parallel", type=click.IntRange(1), metavar="NUMBER")
+@click.option("--forward", multiple=True, metavar="SERVICE=URL")
 @click.option("--task", multiple=True, metavar="STATE=python:FUNCTION", help=options.TASK_HELP)
 @click.option("--lineage", metavar="FILE|URL", help=options.LINEAGE_HELP)
 @options.app_and_context
@@ -64,6 +46,18 @@ def serve() -> None:
     Commands that run jobs borrow them: a job then starts in a second or two. With --port, clients
     of AWS Glue, such as boto3 and the AWS CLI, define and run jobs here; --app defines the jobs of
     an app first. While it runs, it alone runs jobs in this home.
+
+    Args:
+        size: How many; one per core if not given. 0, with --port: each run starts its own.
+        port: Also serve the local Glue on this port; 0 takes a free one.
+        host: Address of the port; beyond loopback, anyone with access and its key can run code.
+        allow_host: Another name that clients use for the port of --host; repeatable.
+        any_user: Answer other users of this machine too: who has the key can run code as you.
+        any_key: Answer requests of every access key, also of none, for clients that have their own.
+        on_event: Gets events of runs, and those that a rule matches, on its standard input.
+        max_parallel: How many job runs have a process at once; one per core if not given.
+        forward: Also answer for another service, by an emulator: lambda=http://127.0.0.1:3001;
+            repeatable.
     """
 
 
@@ -90,12 +84,15 @@ def secret() -> None:
 
 @secret.command("put")
 @click.argument("name")
-@click.option("--file", type=FILE, metavar="FILE", help=VALUE_HELP)
+@click.option("--file", type=FILE, metavar="FILE")
 @act("local.put_secret")
 def secret_put() -> None:
     """Give the secret NAME a value, which is asked for, or read from a pipe or a file.
 
     The next run of a job reads it. It is kept in the home, readable by its owner only.
+
+    Args:
+        file: File with the value; without it, standard input is read.
     """
 
 
@@ -113,7 +110,7 @@ def home_reset() -> None:
 
 @home.command("backup")
 @click.argument("file", type=FILE)
-@click.option("--with-lake", "lake", is_flag=True, help=LAKE_HELP)
+@click.option("--with-lake", "lake", is_flag=True)
 @renamed("--lake", "--with-lake", "lake", value=True)
 @options.looks("local.backup")
 def home_backup() -> None:
@@ -121,17 +118,23 @@ def home_backup() -> None:
 
     So are parameters of SSM, secrets, topics and queues: only you can read FILE. The logs of runs
     are not in it.
+
+    Args:
+        lake: Also the data: the buckets, and embedded databases.
     """
 
 
 @home.command("restore")
 @click.argument("file", type=FILE)
-@click.option("--yes", is_flag=True, help="Replace the existing state.")
+@click.option("--yes", is_flag=True)
 @act("local.restore")
 def home_restore() -> None:
     """Make the state what it was when the backup FILE was made.
 
     Data that are not in the backup stay as they are: what came after it is read again.
+
+    Args:
+        yes: Replace the existing state.
     """
 
 
@@ -231,14 +234,18 @@ def catalog_sync() -> None:
 
 @catalog.command("crawl")
 @click.argument("uri", metavar="S3_URI")
-@click.option("--database", required=True, metavar="NAME", help="The database of the tables.")
-@click.option("--table-prefix", default="", metavar="PREFIX", help=PREFIX_HELP)
+@click.option("--database", required=True, metavar="NAME")
+@click.option("--table-prefix", default="", metavar="PREFIX")
 @act("catalog.crawl")
 def catalog_crawl() -> None:
     """Make tables of the data in a folder: formats, columns and partitions, as a crawler does.
 
     Formats are csv, json, parquet, orc and avro. An existing table gets new columns and
     partitions.
+
+    Args:
+        database: The database of the tables.
+        table_prefix: Before the name of each table, as TablePrefix of a crawler.
     """
 
 
@@ -265,8 +272,8 @@ def completion(context: click.Context, shell: str) -> None:
 
 
 @click.command()
-@click.option("--allow-actions", is_flag=True, help=ACTIONS_HELP)
-@click.option("--allow-rows", is_flag=True, help=ROWS_HELP)
+@click.option("--allow-actions", is_flag=True)
+@click.option("--allow-rows", is_flag=True)
 @options.where_options
 @act("mcp.mcp")
 def mcp() -> None:
@@ -275,6 +282,11 @@ def mcp() -> None:
     A program that works with an agent starts it, in the folder of the project: docs/agents.md.
     Without an option the tools look, prove and plan, and withhold what may be of rows. It ends
     when that program leaves, and ends what runs for it.
+
+    Args:
+        allow_actions: Also offer run, submit, resume and rewind; each needs the plan that was shown
+            before.
+        allow_rows: Let answers have values of rows, messages of errors, and what scripts print.
     """
 
 

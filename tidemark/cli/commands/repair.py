@@ -12,17 +12,6 @@ TABLE_HELP = (
 )
 SOURCE_HELP = "Of a job with several sources: which one."
 BOOKMARK_TO_HELP = f"The run: {RUN_FORMS}; or beginning. Without it choose from a list."
-RUN_HELP = "The run whose watermarks are to hold again, or a prefix of its id; or beginning."
-REWIND_TO_HELP = (
-    "Where to: a run, a prefix of its id is enough; previous, the run before the last one "
-    "that read anything; a moment, 2026-11-20 or 2026-11-20T06:00 (UTC); or beginning."
-)
-FROM_HELP = "The first day, such as 2013-01-01, or the first number."
-TO_HELP = "The last day or number; it is loaded too."
-PARTS_HELP = "In how many job runs; as many at once as the job allows."
-MISSING_HELP = "Run only what is missing or stale, as `tidemark gaps` lists it."
-GAPS_FROM_HELP = "The first day or number; by default the first known one."
-GAPS_TO_HELP = "The last day or number; by default the last known one."
 
 
 @click.group(cls=Verbs)
@@ -95,10 +84,10 @@ def watermark_history() -> None:
 @watermark.command("rewind")
 @watermark_options
 @click.option("--source", default="", metavar="NAME", help=SOURCE_HELP)
-@click.option("--to", "run", metavar="RUN|beginning", help=RUN_HELP)
+@click.option("--to", "run", metavar="RUN|beginning")
 @renamed("--run", "--to", "run", metavar="ID")
 @renamed("--to-beginning", "--to beginning", "run", value="beginning")
-@click.option("--reason", metavar="TEXT", required=True, help="Reason, for the record.")
+@click.option("--reason", metavar="TEXT", required=True)
 @options.actor
 @options.yes
 @options.changed_or_json
@@ -107,6 +96,10 @@ def watermark_rewind() -> None:
     """Make the watermarks of an earlier run of JOB hold again, and record who asked and why.
 
     Open windows are discarded, and runs in flight can no longer commit.
+
+    Args:
+        run: The run whose watermarks are to hold again, or a prefix of its id; or beginning.
+        reason: Reason, for the record.
     """
 
 
@@ -116,10 +109,10 @@ def watermark_rewind() -> None:
     subcommand_metavar="| list | resume | undo [NUMBER]",
 )
 @click.argument("jobs", type=JOB, nargs=-1, metavar="[JOB]...")
-@click.option("--to", metavar="RUN|previous|DATE|beginning", help=REWIND_TO_HELP)
-@click.option("--with-downstream", is_flag=True, help="Take all jobs downstream of them back too.")
-@click.option("--clear", is_flag=True, help="Delete what rewound jobs have appended since.")
-@click.option("--accept-changes", is_flag=True, help="Although jobs were added or removed since.")
+@click.option("--to", metavar="RUN|previous|DATE|beginning")
+@click.option("--with-downstream", is_flag=True)
+@click.option("--clear", is_flag=True)
+@click.option("--accept-changes", is_flag=True)
 @options.reason
 @options.actor
 @options.dry_run("Show the plan, change nothing.")
@@ -136,6 +129,13 @@ def rewind() -> None:
     The plan says what is read again, what the jobs downstream of them will see, and which targets
     would have rows twice. It is carried out in one step, recorded, and can be undone. With --to
     every name is that of a job, also `list`, `resume` and `undo`.
+
+    Args:
+        to: Where to: a run, a prefix of its id is enough; previous, the run before the last one
+            that read anything; a moment, 2026-11-20 or 2026-11-20T06:00 (UTC); or beginning.
+        with_downstream: Take all jobs downstream of them back too.
+        clear: Delete what rewound jobs have appended since.
+        accept_changes: Although jobs were added or removed since.
     """
 
 
@@ -168,10 +168,10 @@ def rewind_undo() -> None:
 
 @click.command()
 @click.argument("job", type=JOB)
-@click.option("--from", "begin", metavar="A", required=True, help=FROM_HELP)
-@click.option("--to", "end", metavar="B", required=True, help=TO_HELP)
-@click.option("--parts", type=int, default=1, show_default=True, metavar="N", help=PARTS_HELP)
-@click.option("--only-missing", is_flag=True, help=MISSING_HELP)
+@click.option("--from", "begin", metavar="A", required=True)
+@click.option("--to", "end", metavar="B", required=True)
+@click.option("--parts", type=int, default=1, show_default=True, metavar="N")
+@click.option("--only-missing", is_flag=True)
 @options.dry_run("Show the plan, and start nothing.")
 @options.yes
 @options.start_options
@@ -182,17 +182,27 @@ def backfill() -> None:
 
     JOB declares two arguments that give its script the range: docs/backfill.md. Ctrl-C
     stops the runs that were started; a line says how to load the rest.
+
+    Args:
+        begin: The first day, such as 2013-01-01, or the first number.
+        end: The last day or number; it is loaded too.
+        parts: In how many job runs; as many at once as the job allows.
+        only_missing: Run only what is missing or stale, as `tidemark gaps` lists it.
     """
 
 
 @click.command()
 @click.argument("job", type=JOB)
-@click.option("--from", "begin", metavar="A", help=GAPS_FROM_HELP)
-@click.option("--to", "end", metavar="B", help=GAPS_TO_HELP)
+@click.option("--from", "begin", metavar="A")
+@click.option("--to", "end", metavar="B")
 @options.look_options
 @options.shows("backfill.gaps")
 def gaps() -> None:
     """Show which days or numbers of JOB are missing, stale, or being loaded.
 
     A range is stale if the files in its source have changed since it was loaded.
+
+    Args:
+        begin: The first day or number; by default the first known one.
+        end: The last day or number; by default the last known one.
     """

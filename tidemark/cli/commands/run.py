@@ -13,29 +13,16 @@ from tidemark.errors import UsageError
 from tidemark.model.assembly.glue_versions import RUN_HERE
 from tidemark.model.stage.runtime import MAX_MINUTES
 
-ENGINE_HELP = "Version of Glue to run it as; that of the installed PySpark if not given."
-TIMEOUT_HELP = "Stop the run after so many minutes, as TIMEOUT; 480 if not given, as on AWS."
 FORMAT_HELP = "Print lines for people; or the run as JSON, and the script's output to stderr."
 WORKFLOW_HELP = "The workflow, named as its pipeline; needed if there are several."
-CRAWLERS_HELP = "Run the jobs of a workflow without its crawlers; each counts as SUCCEEDED."
-RUN_HELP = "The id of the run, or a prefix; by default the last run."
-RESUME_HELP = "Start at this job, even if it SUCCEEDED; may be given several times."
-RUN_WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app has several."
-STOP_HELP = "The id of a run, or a prefix; by default all in progress."
-KERNEL_PYTHON_HELP = "The Python that has aws-glue-sessions; this one if not given."
-WRITE_ONLY_HELP = "Write the kernel and say where it is; start no JupyterLab."
-MACHINE_HELP = "Run this state machine of the app, in place of a workflow."
-INPUT_HELP = "The input of the execution of --machine; {} if not given."
-STOP_MACHINE_HELP = "Stop executions of this state machine; --run names one."
-DETAIL_HELP = "What happened: a JSON object, or @FILE with one."
 
 
 @click.command(context_settings=SCRIPT_ARGUMENTS)
 @click.argument("script", type=FILE)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.option("--engine", type=click.Choice(RUN_HERE), help=ENGINE_HELP)
+@click.option("--engine", type=click.Choice(RUN_HERE))
 @click.option("--isolated", is_flag=True, help=options.ISOLATED_HELP)
-@click.option("--timeout", type=click.IntRange(1, MAX_MINUTES), metavar="N", help=TIMEOUT_HELP)
+@click.option("--timeout", type=click.IntRange(1, MAX_MINUTES), metavar="N")
 @options.output_format(FORMAT_HELP)
 @options.s3_semantics_option(expose_value=False)
 @options.executors_options
@@ -46,6 +33,10 @@ def submit() -> None:
     Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
     script. What the script uses and this machine does not run is named before it starts. Where
     `tidemark serve --port 4566` serves the home, the script runs there.
+
+    Args:
+        engine: Version of Glue to run it as; that of the installed PySpark if not given.
+        timeout: Stop the run after so many minutes, as TIMEOUT; 480 if not given, as on AWS.
     """
 
 
@@ -76,21 +67,21 @@ def _refuse_options(ctx: click.Context) -> None:
 
 @click.group(cls=Verbs, invoke_without_command=True, subcommand_metavar="[show ID]")
 @options.run_options
-@click.option("--workflow", metavar="NAME", type=WORKFLOW, help=RUN_WORKFLOW_HELP)
+@click.option("--workflow", metavar="NAME", type=WORKFLOW)
 @click.option("--isolated", is_flag=True, help=options.ISOLATED_HELP)
 @options.s3_semantics_option(expose_value=True)
 @options.executors_options
-@click.option("--skip-crawlers", is_flag=True, help=CRAWLERS_HELP)
-@click.option("--machine", metavar="NAME", help=MACHINE_HELP)
-@click.option("--input", "given", metavar="JSON|@FILE", help=INPUT_HELP)
+@click.option("--skip-crawlers", is_flag=True)
+@click.option("--machine", metavar="NAME")
+@click.option("--input", "given", metavar="JSON|@FILE")
 @click.option(
     "--task",
     multiple=True,
     metavar="STATE=python:FUNCTION",
     help=f"{options.TASK_HELP} Give --machine too.",
 )
-@click.option("--only", metavar="JOB", type=JOB, help="Run this job of the workflow alone.")
-@click.option("--from", "begin", metavar="JOB", type=JOB, help="Run this job and what follows it.")
+@click.option("--only", metavar="JOB", type=JOB)
+@click.option("--from", "begin", metavar="JOB", type=JOB)
 @click.option("--lineage", metavar="FILE|URL", help=options.LINEAGE_HELP)
 @options.table_or_json
 @unless_command
@@ -107,6 +98,14 @@ def run() -> None:
     ends; --from, --executors, --isolated, --lineage, --master, --s3-semantics and --skip-crawlers
     are for this machine, as counts of rows are. `tidemark run show ID` starts nothing: it shows a
     job run.
+
+    Args:
+        workflow: Workflow to run, named as its pipeline; required if the app has several.
+        skip_crawlers: Run the jobs of a workflow without its crawlers; each counts as SUCCEEDED.
+        machine: Run this state machine of the app, in place of a workflow.
+        given: The input of the execution of --machine; {} if not given.
+        only: Run this job of the workflow alone.
+        begin: Run this job and what follows it.
     """
 
 
@@ -138,8 +137,8 @@ def trigger() -> None:
 
 @click.command()
 @click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
-@click.option("--run", "run_id", metavar="ID", type=RUN, help=RUN_HELP)
-@click.option("--from", "begin", metavar="JOB", type=JOB, multiple=True, help=RESUME_HELP)
+@click.option("--run", "run_id", metavar="ID", type=RUN)
+@click.option("--from", "begin", metavar="JOB", type=JOB, multiple=True)
 @options.ask_on_aws
 @options.start_options
 @options.table_or_json
@@ -148,14 +147,18 @@ def resume() -> None:
     """Run the unsuccessful jobs of a workflow run again, and what follows them.
 
     It is a new workflow run, in which the jobs that SUCCEEDED stand as they are. Ctrl-C stops it.
+
+    Args:
+        run_id: The id of the run, or a prefix; by default the last run.
+        begin: Start at this job, even if it SUCCEEDED; may be given several times.
     """
 
 
 @click.command()
 @click.argument("job", type=JOB, required=False)
-@click.option("--run", "run_id", metavar="ID", type=RUN, help=STOP_HELP)
+@click.option("--run", "run_id", metavar="ID", type=RUN)
 @click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
-@click.option("--machine", metavar="NAME", help=STOP_MACHINE_HELP)
+@click.option("--machine", metavar="NAME")
 @options.ask_on_aws
 @options.where_options
 @options.table_or_json
@@ -164,6 +167,10 @@ def stop() -> None:
     """Stop the active runs of JOB, or without JOB those of a workflow.
 
     What a run has committed stays. A run is STOPPING until it has ended: `tidemark runs` shows it.
+
+    Args:
+        run_id: The id of a run, or a prefix; by default all in progress.
+        machine: Stop executions of this state machine; --run names one.
     """
 
 
@@ -173,10 +180,10 @@ def event() -> None:
 
 
 @event.command("put")
-@click.option("--source", required=True, metavar="NAME", help="Its source: acme.shop.")
-@click.option("--detail-type", required=True, metavar="TEXT", help="What kind of event it is.")
-@click.option("--detail", default="{}", metavar="JSON", help=DETAIL_HELP)
-@click.option("--resource", "resources", multiple=True, metavar="ARN", help="What it is about.")
+@click.option("--source", required=True, metavar="NAME")
+@click.option("--detail-type", required=True, metavar="TEXT")
+@click.option("--detail", default="{}", metavar="JSON")
+@click.option("--resource", "resources", multiple=True, metavar="ARN")
 @click.option("--as-deployed", is_flag=True, help=options.AS_DEPLOYED_HELP)
 @act("event.put")
 def event_put() -> None:
@@ -186,13 +193,19 @@ def event_put() -> None:
     code has changed since is synthesized and deployed there first. This is for
     this machine alone, which takes sources of AWS too, such as aws.s3; on AWS: `aws events
     put-events`.
+
+    Args:
+        source: Its source: acme.shop.
+        detail_type: What kind of event it is.
+        detail: What happened: a JSON object, or @FILE with one.
+        resources: What it is about.
     """
 
 
 @click.command()
 @click.argument("files", nargs=-1, type=FILE, metavar="[FILE]...")
-@click.option("--python", type=FILE, metavar="FILE", help=KERNEL_PYTHON_HELP)
-@click.option("--write-only", is_flag=True, help=WRITE_ONLY_HELP)
+@click.option("--python", type=FILE, metavar="FILE")
+@click.option("--write-only", is_flag=True)
 @act("notebook.notebook")
 def notebook() -> None:
     """Open notebooks whose cells run as sessions of Glue on this machine.
@@ -200,4 +213,8 @@ def notebook() -> None:
     It writes a kernel for the port that `tidemark serve --port 4566` serves, AWS's own
     (aws-glue-sessions), and starts JupyterLab with it, if that is installed. VS Code and other
     editors take the same kernel: docs/sessions.md.
+
+    Args:
+        python: The Python that has aws-glue-sessions; this one if not given.
+        write_only: Write the kernel and say where it is; start no JupyterLab.
     """
