@@ -55,6 +55,17 @@ def test_a_crawl_defines_tables_and_is_a_run(port, crawler):
     assert metrics["LastRuntimeSeconds"] > 0
 
 
+def test_the_end_of_a_crawl_is_an_event_of_its_crawler(port, crawler):
+    crawled(port, crawler)
+
+    lines = (port.home.root / "events.jsonl").read_text(encoding="utf-8").splitlines()
+    events = [json.loads(line) for line in lines]
+    (event,) = [event for event in events if event["detail"].get("crawlerName") == crawler]
+    assert event["detail-type"] == "Glue Crawler State Change"
+    assert (event["detail"]["state"], event["source"]) == ("Succeeded", "aws.glue")
+    assert f"crawler {crawler}" not in {event["detail"].get("jobName") for event in events}
+
+
 def test_a_crawl_that_fails_says_why_and_leaves_the_crawler_ready(port, crawler):
     targets = {"S3Targets": [{"Path": "s3://raw/nothing/"}]}
     port.glue.update_crawler(Name=crawler, Targets=targets)

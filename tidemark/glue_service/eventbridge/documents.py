@@ -11,10 +11,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tidemark.local_state.store.database import JobRun
+from tidemark.model.assembly.definitions import CRAWLER
 
 Event = dict[str, Any]
 GLUE, S3 = "aws.glue", "aws.s3"
 STATE_CHANGE, RUN_STATUS = "Glue Job State Change", "Glue Job Run Status"
+CRAWL_CHANGE = "Glue Crawler State Change"
 OBJECT_CREATED = "Object Created"
 SEVERITIES = {"SUCCEEDED": "INFO", "STOPPED": "INFO", "FAILED": "ERROR", "TIMEOUT": "WARN"}
 MS_PER_S = 1000
@@ -51,7 +53,12 @@ def envelope(
 
 
 def state_change(run: JobRun, origin: Origin) -> Event | None:
-    """Return the event "Glue Job State Change" of a run that has ended; None if AWS sends none."""
+    """Return the event of a job run, or of a crawl, that has ended; None if AWS sends none.
+
+    Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/events/EventTypes.html
+    """
+    if run.job_name.startswith(CRAWLER):
+        return _crawl_change(run, origin)
     if run.state not in SEVERITIES:
         return None
     detail = {
@@ -62,6 +69,21 @@ def state_change(run: JobRun, origin: Origin) -> Event | None:
         "message": run.error_message or "Job run succeeded",
     }
     return envelope(origin, run.completed_at_ms or run.started_at_ms, GLUE, STATE_CHANGE, detail)
+
+
+def _crawl_change(run: JobRun, origin: Origin) -> Event | None:
+    # AWS documents none of a crawl that is stopped.
+    state = "Succeeded" if run.state == "SUCCEEDED" else "Failed"
+    if run.state == "STOPPED":
+        return None
+    detail = {
+        "accountId": origin.account,
+        "crawlerName": run.job_name.removeprefix(CRAWLER),
+        "state": state,
+        "message": f"Crawler {state}",
+        **({"errorMessage": run.error_message} if run.error_message else {}),
+    }
+    return envelope(origin, run.completed_at_ms or run.started_at_ms, GLUE, CRAWL_CHANGE, detail)
 
 
 def run_status(run: JobRun, delay_minutes: int, at_ms: int, origin: Origin) -> Event:

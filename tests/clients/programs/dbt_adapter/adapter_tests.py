@@ -1,5 +1,7 @@
 """Tests of dbt-tests-adapter that dbt-glue can pass: what it lacks on AWS too is set here."""
 
+import importlib
+
 import pytest
 from dbt.tests.adapter.basic.files import (
     base_ephemeral_sql,
@@ -87,3 +89,19 @@ class TestTables(BaseTableMaterialization):
 
 class TestConnection(BaseValidateConnection):
     pass
+
+
+MACROS = """
+any_value array_append array_concat array_construct bool_or cast cast_bool_to_text concat date
+date_spine date_trunc dateadd datediff equals except generate_series get_powers_of_two hash
+intersect last_day length null_compare position replace right safe_cast string_literal
+""".split()
+TYPES = ("bigint", "boolean", "string")
+for module_name in (
+    *(f"utils.test_{name}" for name in MACROS),
+    *(f"utils.data_types.test_type_{name}" for name in TYPES),
+):
+    module = importlib.import_module(f"dbt.tests.adapter.{module_name}")
+    for name, base in list(vars(module).items()):
+        if name.startswith("Base") and base.__module__ == module.__name__:
+            globals()[f"Test{name.removeprefix('Base')}"] = type(name, (base,), {})
