@@ -19,6 +19,7 @@ from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
 from tidemark.glue_service.workflows.selection import Selection
 from tidemark.local_state.home import Home
+from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import texts_of_run
 from tidemark.model.assembly.definitions import SPARK, Deployment
@@ -239,8 +240,8 @@ def run_own_job(
     file = home.root / f"{script.stem}.json"
     file.write_text(json.dumps(asked, default=str), encoding="utf-8")
     given = {"--asked": str(file), **(arguments or {})}
-    wanted = Submission(script, script.stem.replace("_", "-"), given, version)
-    run, _ = submit(wanted, home, observe, jvms=jvms)
+    name, version = script.stem.replace("_", "-"), version or own_glue_version()
+    run, _ = submit(Submission(script, name, given, version), home, observe, jvms=jvms)
     if run.state != "SUCCEEDED":
         raise TidemarkError(f"{failure}: {run.error_message}")
 
