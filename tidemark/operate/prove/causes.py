@@ -123,13 +123,14 @@ def with_notes(fault: Fault, marks: Collection[str], pointers: Collection[str] =
     noted = [
         replace(operation, kind=BOOKMARK)
         if operation.places[-1] in pointers
-        else _as_note(operation, fault.target, marks)
+        else as_note(operation, fault.target, marks)
         for operation in fault.operations
     ]
     return replace(fault, operations=noted)
 
 
-def _as_note(operation: Operation, target: str, marks: Collection[str]) -> Operation:
+def as_note(operation: Operation, target: str, marks: Collection[str]) -> Operation:
+    """Return an operation, as a note of what is done if it changes a mark beside the target."""
     is_change = operation.kind in (PUT, COPY, DELETE, ITEMS) and not is_of(operation, target)
     is_mark = bool(target) and operation.places[-1] in marks
     if is_change and (is_mark or commits_batch(operation)):

@@ -120,8 +120,16 @@ def is_of(operation: Operation, target: str) -> bool:
     if target.endswith(OF_PARTITIONS):
         words, table = operation.places[0].split(), target.removesuffix(OF_PARTITIONS)
         return operation.kind == REQUEST and words[0] == "glue" and table.endswith(f".{words[-1]}")
-    place = operation.places[-1]
-    return is_below(place, target) or (operation.kind == JDBC and target.startswith(f"{place} "))
+    return bool(places_within(operation, target)) or (
+        operation.kind == JDBC and target.startswith(f"{operation.places[-1]} ")
+    )
+
+
+def places_within(operation: Operation, target: str) -> list[str]:
+    """Return what an operation changed of a target; a transaction changes several tables."""
+    if operation.kind == ITEMS:
+        return [place for place in operation.places if place == target or not target]
+    return [place for place in operation.places[-1:] if is_below(place, target)]
 
 
 def is_state(operation: Operation) -> bool:

@@ -10,7 +10,7 @@ from tidemark.local_state.operations import Operation, read_operations
 from tidemark.local_state.reads import listed_first, read_first
 from tidemark.operate.prove.baselines import Baseline, Wanted, jobs_of_runs
 from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.causes import Cause, Fault, of_types, or_of_mark
+from tidemark.operate.prove.causes import Cause, Fault, as_note, of_types, or_of_mark
 from tidemark.operate.prove.changes import (
     SENT,
     is_below,
@@ -18,6 +18,7 @@ from tidemark.operate.prove.changes import (
     is_state,
     is_write,
     micro_batches,
+    places_within,
     with_short_calls,
 )
 from tidemark.operate.prove.crash_points import CRASH
@@ -31,7 +32,7 @@ from tidemark.operate.prove.kinds.every import cause_of, kind_of
 from tidemark.operate.prove.kinds.machines import NewestVersion
 from tidemark.operate.prove.kinds.reruns import NothingNew
 from tidemark.operate.prove.pointers import RunFolders
-from tidemark.operate.prove.refusals import ERROR
+from tidemark.operate.prove.refusals import ERROR, done_before_failure
 
 Done: TypeAlias = Sequence[tuple[Wanted, Outcome]]
 
@@ -62,7 +63,7 @@ class Marks:
 
     def has(self, run: Baseline, target: str) -> bool:
         """Return whether all that a run has written of a target may tell what is done."""
-        written = {change.places[-1] for change in run.operations if is_of(change, target)}
+        written = {place for change in run.operations for place in places_within(change, target)}
         return bool(written) and written <= self.read | self.listed
 
 
@@ -304,13 +305,14 @@ def _cause(
     # A run that finds a target may do what the first one did not: delete it, for example.
     if kind_of(experiment).writes_otherwise:
         around += of_target
-    # A run whose write has failed may then have noted how far it had got.
-    failing, has_noted = experiment.operation, False
-    if failing is not None and recorded and experiment.kind == ERROR:
-        own = [change.number for change in baseline.operations if change.run_id == failing.run_id]
+    known = marks.read | marks.listed
+    # A run whose request has failed may then have noted how far it had got.
+    has_noted = False
+    if recorded and experiment.kind == ERROR:
         until_then = jobs_of_runs(outcome.start) if outcome.start else {}
         of_failed = [change for change in recorded if change.run_id in until_then]
-        has_noted = any(map(is_state, of_failed[own.index(failing.number) :]))
+        later = of_failed[done_before_failure(baseline.operations, experiment) :]
+        has_noted = any(is_state(as_note(change, target, known)) for change in later)
     fault = Fault(
         experiment,
         verdict,
@@ -322,7 +324,7 @@ def _cause(
         sources=baseline.sources,
         failure=_failure_of_later_job(baseline, outcome),
     )
-    cause = cause_of(fault, marks.read | marks.listed, marks.pointers)
+    cause = cause_of(fault, known, marks.pointers)
     cause = of_types(cause, rows.types) if rows.types else cause
-    written = {change.places[-1] for change in baseline.operations if is_of(change, target)}
+    written = {place for change in baseline.operations for place in places_within(change, target)}
     return or_of_mark(cause, target) if written and written <= marks.read else cause

@@ -19,8 +19,9 @@ from tests.tidemark.operate.prove.faults import (
     of_script,
     put,
 )
-from tidemark.local_state.operations import Operation
+from tidemark.local_state.operations import AwsRead, Operation
 from tidemark.operate.prove.causes import Fault
+from tidemark.operate.prove.changes import is_of, places_within
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.kinds import every
 from tidemark.operate.prove.kinds.every import KINDS
@@ -49,7 +50,7 @@ def test_a_run_that_notes_its_rows_although_it_failed_commits_in_finally():
             failed(1, WRITE_FIRST), "lost", WRITE_FIRST, has_ended=has_ended, has_noted=True
         )
 
-        assert "commits although a write has failed" in cause.text
+        assert "commits although a request has failed" in cause.text
 
 
 def test_a_failed_run_that_did_not_commit_is_not_said_to_commit():
@@ -59,6 +60,24 @@ def test_a_failed_run_that_did_not_commit_is_not_said_to_commit():
 
     assert found.line == 8
     assert "before job.py line 10 writes them" in found.text
+
+
+def test_a_note_without_an_answer_that_ends_the_run_was_made_too_early():
+    operations = [MARK, put(2, 10)]
+    unanswered = replace(failed(1, operations), how="unanswered")
+
+    cause = cause_of(unanswered, "lost", operations, OUT, has_ended=True, marks=MARKS)
+
+    assert (cause.line, "before job.py line 10 writes them" in cause.text) == (8, True)
+
+
+def test_a_read_that_fails_in_one_thread_leaves_what_another_one_has_written():
+    request = AwsRead(1, "jr_1", f"s3 GetObject {IN}", 0, ("job.py line 9",))
+    refused = Experiment("error", "error", 0, None, "refused", request=request)
+
+    cause = cause_of(refused, "doubled", WRITE_FIRST, OUT, has_ended=True)
+
+    assert (cause.line, "had not yet noted" in cause.text) == (10, True)
 
 
 def test_the_line_that_wrote_the_target_is_at_fault_not_the_last_one():
@@ -181,3 +200,12 @@ def test_an_older_item_that_arrives_late_is_to_be_kept_out_by_a_condition():
     cause = cause_of(Experiment("order", "order"), "changed", run, "dynamodb:customers")
 
     assert "an item under a condition on that column" in cause.remedy
+
+
+def test_a_transaction_changes_each_of_its_tables_and_no_other():
+    tables = ("dynamodb:files", "dynamodb:orders")
+    request = "dynamodb TransactWriteItems files, orders"
+    transaction = Operation(1, "jr_1", "items", (request, *tables), "job.py", 25)
+
+    assert [places_within(transaction, table) for table in tables] == [[table] for table in tables]
+    assert not is_of(transaction, "dynamodb:order")

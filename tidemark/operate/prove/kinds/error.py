@@ -10,6 +10,7 @@ from tidemark.local_state.operations import (
     HALF_DONE,
     ITEMS,
     REQUEST,
+    UNANSWERED,
     AwsRead,
     Operation,
     has_failed,
@@ -18,7 +19,7 @@ from tidemark.local_state.operations import (
 )
 from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.causes import Advice, Cause, Fault, advised, at, of_run
+from tidemark.operate.prove.causes import Advice, Cause, Fault, advised, at, of_run, of_target
 from tidemark.operate.prove.changes import is_state, is_write, place_of
 from tidemark.operate.prove.crash_causes import of_crash
 from tidemark.operate.prove.homes import home_after
@@ -45,7 +46,7 @@ class FailingRequest(ExperimentKind):
     needs_parts = True
     causes: ClassVar[Mapping[Verdict, Advice]] = {
         "lost": (
-            "the job commits although a write has failed: the next run does not read its rows "
+            "the job commits although a request has failed: the next run does not read its rows "
             "again",
             advised("commit-after-success"),
         )
@@ -101,11 +102,13 @@ def numbers_of(made: Sequence[Operation] | Sequence[AwsRead], run_id: str) -> li
 
 
 def _moment(fault: Fault) -> int:
-    """Return the last change before a crash that leaves what a write that failed has left."""
-    # Rows are lost by what was noted or written before it. Else other tasks of its line have
-    # written.
+    """Return the last change before a crash that leaves what a request that failed has left."""
+    # Rows are lost by what was noted or written before it. Else other tasks of its line, or other
+    # threads, have written.
     experiment, operations = fault.experiment, fault.operations
     failing = experiment.operation
+    if experiment.how == UNANSWERED:
+        return experiment.after
     before = [change for change in operations if change.number < experiment.after]
     of_note = any(is_state(change) for change in operations if change.number == experiment.after)
     if before and of_note:
@@ -113,4 +116,8 @@ def _moment(fault: Fault) -> int:
     if fault.verdict == "lost" and any(is_write(change) or is_state(change) for change in before):
         return before[-1].number
     same = (change for change in operations if failing and place_of(change) == place_of(failing))
-    return max((change.number for change in same), default=experiment.after)
+    numbers = [change.number for change in same] or [experiment.after]
+    written = of_target(fault)
+    if fault.verdict != "lost" and written and not any(map(is_write, before)):
+        numbers.append(written.number)
+    return max(numbers)

@@ -7,7 +7,7 @@ from typing import ClassVar
 from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import DATABASES, TABLES
 from tidemark.local_state.operations import COPY, PUT
-from tidemark.operate.prove.archives import is_archive, names_files
+from tidemark.operate.prove.archives import is_archive, is_of_markers, names_files
 from tidemark.operate.prove.arrivals import arrive
 from tidemark.operate.prove.baselines import Baseline, Wanted
 from tidemark.operate.prove.bench import Bench
@@ -62,8 +62,8 @@ class DeliveredTwice(ExperimentKind):
         return home, [last_run(bench, home, folder)]
 
     def leaves_out(self, baseline: Baseline, target: str) -> bool:
-        """An archive has each delivery, whatever its name."""
-        return is_archive(baseline, target)
+        """An archive has each delivery, and so have markers of what is done."""
+        return is_archive(baseline, target) or is_of_markers(baseline, target)
 
     def is_noted(self, rows: TargetRows) -> bool:
         """A list of what is done has each delivery, too."""
