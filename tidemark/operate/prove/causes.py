@@ -52,7 +52,7 @@ class Fault:
         operations: what the run changes, in order.
         target: whose rows they are; empty: of any.
         has_ended: whether a request that failed has ended the run.
-        has_noted: whether a run has noted how far it had got after a write that failed.
+        noted: what notes how far the run had got after a request that failed; None if nothing does.
         has_written: whether the later run has written the target.
         sources: URIs of the files that the run reads as new ones.
         failure: how a job after the one that died fails; empty if none does.
@@ -63,7 +63,7 @@ class Fault:
     operations: Sequence[Operation]
     target: str = ""
     has_ended: bool = False
-    has_noted: bool = False
+    noted: Operation | None = None
     has_written: bool = True
     sources: Sequence[str] = ()
     failure: str = ""

@@ -20,11 +20,13 @@ from tidemark.local_state.operations import (
     changes_items,
 )
 
-VARYING = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=jr_)[0-9a-f]+|\d+")
+# Of UUIDs, also without their hyphens.
+ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])"
+VARYING = re.compile(rf"{ID}|(?<=jr_)[0-9a-f]+|\d+")
 # Of a table of Iceberg: nobody reads it before the catalog names it.
 METADATA_PATH = re.compile(r"/metadata/[^/]+(\.avro|\.metadata\.json|\.stats)$")
 PART_PATH = re.compile(r"/(run-[^/]*-)?part-[^/]+$")
-RANDOM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(-c\d+)?|(?<=jr_)[0-9a-f]+")
+RANDOM = re.compile(rf"(?:{ID})(-c\d+)?|(?<=jr_)[0-9a-f]+")
 COMMITTERS = re.compile(r"/(_temporary|\.spark-staging|__magic)[^/]*/.*/")  # names of attempts
 BATCH_PATH = re.compile(r"/commits/\d+$")  # in the checkpoint of a streaming query
 HIDDEN_NAME = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition

@@ -27,7 +27,11 @@ from tidemark.operate.prove.findings import BAD, Finding, Wish
 from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.judge import judge
 from tidemark.operate.prove.judged import WORST, TargetRows, Verdict, worst
-from tidemark.operate.prove.kinds.arrivals import InParts
+from tidemark.operate.prove.kinds.arrivals import (
+    ArrivesWithEarlierTime,
+    InParts,
+    ReverseOrder,
+)
 from tidemark.operate.prove.kinds.every import cause_of, kind_of
 from tidemark.operate.prove.kinds.machines import NewestVersion
 from tidemark.operate.prove.kinds.reruns import NothingNew
@@ -59,7 +63,7 @@ class Marks:
         for home in homes:
             read |= read_first(home, is_written=True)
             listed |= listed_first(home)
-        return cls(read, listed, {f"s3://{path}" for path in folders.pointers})
+        return cls(read, listed, set(folders.places))
 
     def has(self, run: Baseline, target: str) -> bool:
         """Return whether all that a run has written of a target may tell what is done."""
@@ -107,7 +111,7 @@ def compared(
         rows, _ = ask(well, None, [outcome], wish, by_time)
         findings |= _findings(bench, wish, [(wanted, outcome)], rows, marks)
     caused = with_first_causes(with_own_causes(list(findings.values()), first.operations))
-    judged = [_accepted(finding, wish) for finding in _with_plain_causes(caused)]
+    judged = [_accepted(finding, wish) for finding in with_plain_causes(caused)]
     return dict(zip(findings, judged, strict=True)), by_time
 
 
@@ -161,29 +165,39 @@ def _own_causes(finding: Finding, best: Mapping[str, Cause]) -> dict[str, Cause]
     }
 
 
-def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
+def with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings, those of files that arrive late with a cause that has no late file."""
     # A run with nothing new, or over the files in parts, does not depend on when they arrive.
-    plain = {
-        (finding.verdict, target): cause
-        for kind in (InParts.name, NothingNew.name)
-        for finding in findings
-        if finding.experiment.kind == kind and finding.cause
-        for target, cause in {"": finding.cause, **finding.causes}.items()
-    }
+    plain = _causes_of(findings, InParts.name, NothingNew.name)
+    # Nor does a mark of the rows themselves depend on the times of files.
+    of_rows = _causes_of(findings, ReverseOrder.name) | plain
     return [
-        replace(
-            finding,
-            cause=plain.get((finding.verdict, ""), finding.cause),
-            causes={
-                target: plain.get((finding.verdict, target), cause)
-                for target, cause in finding.causes.items()
-            },
+        _with_causes(
+            finding, of_rows if finding.experiment.kind == ArrivesWithEarlierTime.name else plain
         )
         if kind_of(finding.experiment).has_late_file and finding.cause
         else finding
         for finding in findings
     ]
+
+
+def _causes_of(findings: Sequence[Finding], *kinds: str) -> dict[tuple[Verdict, str], Cause]:
+    """Return the causes of some kinds by their verdicts and targets, that of any target by ""."""
+    return {
+        (finding.verdict, target): cause
+        for kind in kinds
+        for finding in findings
+        if finding.experiment.kind == kind and finding.cause
+        for target, cause in {"": finding.cause, **finding.causes}.items()
+    }
+
+
+def _with_causes(finding: Finding, known: Mapping[tuple[Verdict, str], Cause]) -> Finding:
+    causes = {
+        target: known.get((finding.verdict, target), cause)
+        for target, cause in finding.causes.items()
+    }
+    return replace(finding, cause=known.get((finding.verdict, ""), finding.cause), causes=causes)
 
 
 def _outcomes(done: Done) -> list[Outcome]:
@@ -307,19 +321,19 @@ def _cause(
         around += of_target
     known = marks.read | marks.listed
     # A run whose request has failed may then have noted how far it had got.
-    has_noted = False
+    noted = None
     if recorded and experiment.kind == ERROR:
         until_then = jobs_of_runs(outcome.start) if outcome.start else {}
         of_failed = [change for change in recorded if change.run_id in until_then]
         later = of_failed[done_before_failure(baseline.operations, experiment) :]
-        has_noted = any(is_state(as_note(change, target, known)) for change in later)
+        noted = next((note for note in later if is_state(as_note(note, target, known))), None)
     fault = Fault(
         experiment,
         verdict,
         around,
         target,
         has_ended=bool(outcome.trials and outcome.trials[0].failure),
-        has_noted=has_noted,
+        noted=noted,
         has_written=bool(of_target) or not target.startswith("s3://"),
         sources=baseline.sources,
         failure=_failure_of_later_job(baseline, outcome),

@@ -1,16 +1,24 @@
-"""Objects that name what counts: a run writes folders or files, then an object that says so."""
+"""Objects that name what counts: a run writes folders or files, then an object that says so.
 
+A parameter of SSM may name it, too.
+"""
+
+import base64
+import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import SERVICES
+from tidemark.local_state.machine.own_files import read_lines
 from tidemark.operate.prove.changes import pattern_of
 from tidemark.operate.prove.identity import MADE_UP
 from tidemark.operate.versions.targets import Files, changed_targets, files_of
 
 MAX_BYTES = 100_000
 MANIFEST = "manifest"  # in the name of an object that lists the files that readers read
+PARAMETER = "ssm PutParameter "  # begins the place of a request, which its name follows
 MIN_NAME = 8  # characters of a folder's name: a shorter one, such as 1, stands in any text
 
 
@@ -20,13 +28,19 @@ class RunFolders:
 
     Attributes:
         vary: whether two equal runs write to folders of different names.
-        pointers: the paths of the objects that then name the one that counts.
+        pointers: the paths of the objects that then name the one that counts; of a parameter of
+            SSM, the place of the request that puts it.
         listed: the folders of the files that a manifest names.
     """
 
     vary: bool = False
     pointers: Sequence[str] = ()
     listed: Collection[str] = ()
+
+    @property
+    def places(self) -> list[str]:
+        """The pointers as the places of the operations that change them."""
+        return [path if path.startswith(PARAMETER) else f"s3://{path}" for path in self.pointers]
 
 
 SAME = RunFolders()
@@ -47,7 +61,7 @@ def run_folders(base: Home, run: Home, control: Home) -> RunFolders:
 
 
 def pointers_of(home: Home, before: Files, files: Files) -> list[str]:
-    """Return the paths of the objects that name each folder that a run has made for itself.
+    """Return what names each folder that a run has made for itself: objects and parameters.
 
     None unless there are such folders, and each of them is named.
     """
@@ -57,6 +71,7 @@ def pointers_of(home: Home, before: Files, files: Files) -> list[str]:
         for path, (size, _) in files.items()
         if size <= MAX_BYTES and path not in made and files[path] != before.get(path)
     }
+    texts |= _parameters(home)
     names = set(made.values())
     naming = [path for path, text in texts.items() if any(name in text for name in names)]
     are_named = all(any(name in texts[path] for path in naming) for name in names)
@@ -85,7 +100,12 @@ def forgotten(home: Home, files: Files, folders: RunFolders) -> set[str]:
     """Return the paths of the files that no pointer names: in folders of runs, or beside others."""
     if not folders.pointers:
         return set()
-    text = "".join(_text(home, path) for path in folders.pointers if path in files)
+    values = _parameters(home)
+    text = "".join(
+        values[path] if path in values else _text(home, path)
+        for path in folders.pointers
+        if path in files or path in values
+    )
     names = {
         path: _own_file(path) if path.rpartition("/")[0] in folders.listed else _own_folder(path)
         for path in files
@@ -110,6 +130,16 @@ def _own_folder(path: str) -> str:
     """Return the name of the folder that a run has made for itself, by an id or a time."""
     parts = [part for part in path.split("/")[1:-1] if "=" not in part and len(part) >= MIN_NAME]
     return next((part for part in parts if pattern_of(f"s3://b/{part}") != f"s3://b/{part}"), "")
+
+
+def _parameters(home: Home) -> dict[str, str]:
+    """Return the values of the parameters of SSM, by the places of the requests that put them."""
+    values = dict[str, str]()
+    for request in read_lines(home.root / SERVICES):
+        if request["headers"].get("x-amz-target") == "AmazonSSM.PutParameter":
+            body = json.loads(base64.b64decode(request["body"]))
+            values[f"{PARAMETER}{body['Name']}"] = body.get("Value", "")
+    return values
 
 
 def _text(home: Home, path: str) -> str:

@@ -110,7 +110,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         wish.clocks,
         is_anew,
         [*unjudged(first.operations), *_outside(first, wish)],
-        [*hidden_marks(first.outcome.home), *(f"s3://{path}" for path in states.folders.pointers)],
+        [*hidden_marks(first.outcome.home), *states.folders.places],
         sorted(states.equality.noisy),
         bench.subject.scripts,
         len(states.known),

@@ -47,10 +47,10 @@ def test_another_version_is_the_cause_of_what_fails_there():
 def test_a_run_that_notes_its_rows_although_it_failed_commits_in_finally():
     for has_ended in (False, True):
         cause = cause_of(
-            failed(1, WRITE_FIRST), "lost", WRITE_FIRST, has_ended=has_ended, has_noted=True
+            failed(1, WRITE_FIRST), "lost", WRITE_FIRST, has_ended=has_ended, noted=commit(3, 11)
         )
 
-        assert "commits although a request has failed" in cause.text
+        assert (cause.line, "although job.py line 10 has failed" in cause.text) == (11, True)
 
 
 def test_a_failed_run_that_did_not_commit_is_not_said_to_commit():

@@ -16,9 +16,9 @@ from tidemark.operate.prove.comparison import (
     Marks,
     _accepted,
     _with_cause_before,
-    _with_plain_causes,
     with_first_causes,
     with_own_causes,
+    with_plain_causes,
 )
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.findings import Finding, Proof, Wish
@@ -37,13 +37,13 @@ def finding(kind: str, verdict: Verdict, cause: Cause | None) -> Finding:
 @pytest.mark.parametrize("kind", ["parts", "again"])
 @pytest.mark.parametrize("late", ["order", "meanwhile"])
 def test_a_late_file_is_no_cause_of_what_goes_wrong_without_one(kind: str, late: str) -> None:
-    found = _with_plain_causes([finding(kind, "lost", REPLACES), finding(late, "lost", LATE)])
+    found = with_plain_causes([finding(kind, "lost", REPLACES), finding(late, "lost", LATE)])
 
     assert [one.cause for one in found] == [REPLACES, REPLACES]
 
 
 def test_a_late_file_is_the_cause_where_the_files_in_parts_are_right() -> None:
-    found = _with_plain_causes([finding("parts", "equal", None), finding("order", "lost", LATE)])
+    found = with_plain_causes([finding("parts", "equal", None), finding("order", "lost", LATE)])
 
     assert [one.cause for one in found] == [None, LATE]
 
@@ -153,6 +153,16 @@ def test_what_is_accepted_after_one_death_is_accepted_after_two() -> None:
     caused = [_accepted(crash, wish) for crash in with_first_causes(crashes)]
 
     assert [crash.verdict for crash in caused] == ["accepted", "accepted"]
+
+
+@pytest.mark.parametrize("has_order", [True, False])
+def test_what_a_mark_of_the_rows_loses_is_not_laid_to_the_times_of_files(has_order: bool) -> None:
+    of_rows, of_times = Cause("below the mark", "look back"), Cause("whole seconds", "keep names")
+    tied, order = finding("tied", "lost", of_times), finding("order", "lost", of_rows)
+
+    [told, *_] = with_plain_causes([tied, *([order] if has_order else [])])
+
+    assert told.cause == (of_rows if has_order else of_times)
 
 
 @pytest.mark.parametrize(("is_open", "told"), [(False, "1 crash"), (True, "0 of 1 failing")])

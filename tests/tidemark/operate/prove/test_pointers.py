@@ -1,8 +1,12 @@
 """An object that names the folder of a run says which one counts."""
 
+import base64
+import json
+
 import pytest
 
 from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import SERVICES
 from tidemark.operate.prove.pointers import RunFolders, forgotten, pointers_of, run_folders
 from tidemark.operate.versions.targets import files_of
 
@@ -30,6 +34,31 @@ def test_a_folder_that_no_pointer_names_is_forgotten(home):
     folders = RunFolders(vary=True, pointers=pointers)
     assert forgotten(home, files_of(home.lake), folders) == {f"out/{OLD}/a.json"}
     assert forgotten(home, files_of(home.lake), RunFolders()) == set()
+
+
+def note(home, name, value):
+    """Record a request as the port does, which puts a parameter of SSM."""
+    body = base64.b64encode(json.dumps({"Name": name, "Value": value}).encode()).decode()
+    headers = {"x-amz-target": "AmazonSSM.PutParameter"}
+    request = {"service": "ssm", "path": "/", "headers": headers, "body": body}
+    with (home.root / SERVICES).open("a", encoding="utf-8") as file:
+        file.write(f"{json.dumps(request)}\n")
+
+
+def test_a_parameter_that_names_the_folder_of_a_run_is_a_pointer_by_its_last_value(home):
+    put(home, f"out/{OLD}/a.json")
+    note(home, "/orders/current", f"s3://lake/out/{OLD}/")
+    note(home, "/orders/last", "4")
+    before = files_of(home.lake)
+    put(home, f"out/{NEW}/a.json")
+    unnamed = pointers_of(home, before, files_of(home.lake))
+    note(home, "/orders/current", f"s3://lake/out/{NEW}/")
+    pointers = pointers_of(home, before, files_of(home.lake))
+
+    folders = RunFolders(vary=True, pointers=pointers)
+    assert (unnamed, pointers) == ([], ["ssm PutParameter /orders/current"])
+    assert folders.places == pointers
+    assert forgotten(home, files_of(home.lake), folders) == {f"out/{OLD}/a.json"}
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from tidemark.operate.prove.bench import Bench
 from tidemark.operate.prove.causes import Advice, Cause, Fault, advised, at, of_run, of_target
 from tidemark.operate.prove.changes import is_state, is_write, place_of
 from tidemark.operate.prove.crash_causes import of_crash
+from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import home_after
 from tidemark.operate.prove.judged import Verdict
 from tidemark.operate.prove.kinds.kind import ExperimentKind
@@ -91,9 +92,21 @@ class FailingRequest(ExperimentKind):
             return at(failing, *LEFT_UNDONE["lost"])
         if fault.experiment.how == HALF_DONE and fault.verdict == "lost":
             return of_run(fault, LEFT_UNDONE)
-        if fault.has_ended and not (fault.verdict == "lost" and fault.has_noted):
+        if fault.verdict == "lost" and fault.noted:
+            return _of_note(fault.experiment, fault.noted)
+        if fault.has_ended:
             return of_crash(fault, _moment(fault))
         return super().cause(fault)
+
+
+def _of_note(error: Experiment, noted: Operation) -> Cause:
+    """Return the cause of a note that a run makes after a request that has failed."""
+    request, failed = error.request, error.operation
+    calls = request.calls[-1:] if request else [place_of(failed)] if failed else ()
+    failing = next(iter(calls), "a request")
+    text = f"{place_of(noted)} notes that the rows are done, although {failing} has failed"
+    remedy = advised("commit-after-success")
+    return at(noted, f"{text}: the next run does not read them again", remedy)
 
 
 def numbers_of(made: Sequence[Operation] | Sequence[AwsRead], run_id: str) -> list[int]:
