@@ -85,6 +85,16 @@ def test_a_client_of_a_database_that_cannot_be_watched_is_refused(folder, line):
     assert "JDBC, whose changes" in result.stderr
 
 
+def test_such_a_client_in_a_module_of_the_script_is_refused(folder):
+    (folder / "job.py").write_text(APPEND, encoding="utf-8")
+    (folder / "store.py").write_text("import psycopg2\n", encoding="utf-8")
+
+    result = CliRunner().invoke(main, ["prove", "job.py", "--extra-py-files", "store.py"])
+
+    assert result.exit_code == 2
+    assert "store.py:1" in result.stderr
+
+
 @pytest.mark.spark
 @pytest.mark.nightly
 def test_a_job_that_takes_messages_proves_nothing(project):
