@@ -34,6 +34,13 @@ UNCOMMITTED_PIECE, TABLES_PIECE, TAGS_PIECE = "uncommitted", "tables", "tags "
 COMMITTED_BOOKMARK = "bookmark "
 WRITTEN_ANEW = "written after runs of "  # begins the text of a piece
 CREATES = re.compile(r"^AmazonSQS\.CreateQueue$|(^|&)Action=CreateTopic(&|$)")
+# Requests that put a value, which the next one replaces, and what names that.
+VALUES = {
+    "AmazonSSM.PutParameter": "Name",
+    "secretsmanager.PutSecretValue": "SecretId",
+    "secretsmanager.UpdateSecret": "SecretId",
+}
+OF_VALUES = ("secretsmanager", "ssm")
 UNCHANGED = "as it was before the first run"
 LAST_RUNS = "SELECT job_name, MAX(started_at_ms) AS began_ms FROM job_run GROUP BY job_name"
 MAX_BYTES = 1_000_000  # of a file whose rows are looked at; of others, their bytes
@@ -280,16 +287,24 @@ def _tags(home: Home) -> Iterator[Piece]:
 def _requests(file: Path) -> Iterator[Piece]:
     """Yield the requests that services were sent, in order, without their signatures.
 
-    A topic or a queue that is created again is the one that is there.
+    A topic or a queue that is created again is the one that is there. Of a parameter or a secret
+    the last value counts, and not how often it was put.
     """
     entries = file.read_bytes().splitlines() if file.is_file() else []
-    made = dict[str, None]()
+    made, values = dict[str, None](), dict[str, str]()
     for entry in map(json.loads, entries):
         body = base64.b64decode(entry["body"]).decode(errors="replace")
         name = entry["headers"].get("x-amz-target", body)
         text = f"{entry['service']} {entry['path']} {name} {body}"
+        if name in VALUES:
+            values[f"{entry['service']} {json.loads(body).get(VALUES[name])}"] = text
+            continue
+        if entry["service"] in OF_VALUES:  # it may delete one of them, or make it
+            made |= {f"{len(made) + at} {put}": None for at, put in enumerate(values.values())}
+            values.clear()
         made[text if CREATES.search(name) else f"{len(made)} {text}"] = None
     yield from (Piece("requests", f"{number} {text}") for number, text in enumerate(made))
+    yield from (Piece("values", text) for text in values.values())
 
 
 def _embedded(folder: Path) -> Iterator[Piece]:

@@ -221,7 +221,8 @@ def test_the_number_of_an_attempt_counts_outside_of_windows(base, tmp_path):
     [
         ("sqs", {"x-amz-target": "AmazonSQS.CreateQueue"}, b'{"QueueName": "a"}', False),
         ("sns", {}, b"Action=CreateTopic&Name=a&Version=2010-03-31", False),
-        ("ssm", {"x-amz-target": "AmazonSSM.PutParameter"}, b'{"Name": "a"}', True),
+        ("ssm", {"x-amz-target": "AmazonSSM.PutParameter"}, b'{"Name": "a"}', False),
+        ("sqs", {"x-amz-target": "AmazonSQS.SendMessage"}, b'{"MessageBody": "a"}', True),
     ],
 )
 def test_a_queue_or_topic_that_is_created_again_is_the_same(
@@ -236,6 +237,23 @@ def test_a_queue_or_topic_that_is_created_again_is_the_same(
         left.append(states.of(home))
 
     assert (left[0] != left[1]) is is_other
+
+
+def test_the_last_value_of_a_parameter_counts_and_that_it_was_deleted(base, tmp_path):
+    def request(action: str, **body: str) -> bytes:
+        headers = {"x-amz-target": f"AmazonSSM.{action}"}
+        return JournalEntry("ssm", "/", headers, json.dumps(body).encode(), 7).line()
+
+    a, b = (request("PutParameter", Name="/last", Value=value) for value in "ab")
+    gone, other = request("DeleteParameter", Name="/last"), request("PutParameter", Name="/at")
+    states, left = states_of(base), []
+    for number, lines in enumerate((b, a + b, b + b, b + a, a + gone, gone + a, b + other)):
+        home = linked_home(base, tmp_path / f"{number}")
+        (home.root / SERVICES).write_bytes(lines)
+        left.append(states.of(home).identity)
+
+    assert len(set(left[:3])) == 1
+    assert len(set(left[2:])) == 5
 
 
 def test_tags_of_objects_count_while_these_are_there(base, tmp_path):

@@ -50,6 +50,7 @@ class DeliveredTwice(ExperimentKind):
     title = "a file delivered twice"
     subject = "a second delivery"
     needed_files = 1
+    writes_otherwise = True
 
     def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
         """Let it arrive behind the file, in the order of names, and run."""
@@ -77,6 +78,7 @@ class Replaced(ExperimentKind):
     title = "a file overwritten with the same rows"
     subject = "a file that is overwritten"
     needed_files = 1
+    writes_otherwise = True
 
     def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
         """Overwrite it, and run."""
