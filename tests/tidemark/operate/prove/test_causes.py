@@ -80,6 +80,16 @@ def test_a_read_that_fails_in_one_thread_leaves_what_another_one_has_written():
     assert (cause.line, "had not yet noted" in cause.text) == (10, True)
 
 
+def test_a_read_whose_failure_is_taken_for_nothing_is_at_fault():
+    request = AwsRead(1, "jr_1", "ssm GetParameter /last", 0, ("job.py line 5", "io.py line 2"))
+    refused = Experiment("error", "error", 0, None, "refused", request=request)
+
+    cause = cause_of(refused, "doubled", WRITE_FIRST, OUT)
+
+    assert (cause.script, cause.line) == ("io.py", 2)
+    assert "although io.py line 2 has failed" in cause.text
+
+
 def test_the_line_that_wrote_the_target_is_at_fault_not_the_last_one():
     archive = Operation(3, "jr_1", "copy", ("s3://lake/in/1", "s3://archive/1"), "job.py", 12)
 

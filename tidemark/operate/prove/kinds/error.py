@@ -96,6 +96,8 @@ class FailingRequest(ExperimentKind):
             return _of_note(fault.experiment, fault.noted)
         if fault.has_ended:
             return of_crash(fault, _moment(fault))
+        if fault.verdict != "lost" and (request := fault.experiment.request):
+            return _of_read(request)
         return super().cause(fault)
 
 
@@ -107,6 +109,15 @@ def _of_note(error: Experiment, noted: Operation) -> Cause:
     text = f"{place_of(noted)} notes that the rows are done, although {failing} has failed"
     remedy = advised("commit-after-success")
     return at(noted, f"{text}: the next run does not read them again", remedy)
+
+
+def _of_read(request: AwsRead) -> Cause:
+    """Return the cause of a run that takes a read that has failed for one that finds nothing."""
+    place = next(reversed(request.calls), "")
+    script, _, line = place.rpartition(" line ")
+    text = f"the run continues although {place or request.place} has failed, as if nothing were there"
+    known = int(line) if line.isdigit() else None
+    return Cause(text, advised("end-at-failed-read"), script, known)
 
 
 def numbers_of(made: Sequence[Operation] | Sequence[AwsRead], run_id: str) -> list[int]:
