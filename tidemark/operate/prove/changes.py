@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from datetime import date
 
 from tidemark.local_state.operations import BOOKMARK as BOOKMARK_COMMIT
 from tidemark.local_state.operations import (
@@ -151,6 +152,20 @@ def unjudged(operations: Iterable[Operation]) -> list[str]:
     requests = [request for request in operations if request.kind == REQUEST]
     others = [request for request in requests if not request.places[0].startswith(COMPARED)]
     return list(dict.fromkeys(f"{request.places[0]} ({place_of(request)})" for request in others))
+
+
+def named_after_day(operations: Iterable[Operation], day: date) -> str:
+    """Return the first name of objects, up to the day on which a run writes them; else empty.
+
+    A name that has the time, too, is another one in each run, which all experiments show.
+
+    Example:
+        `s3://lake/out/year=2026/month=11/day=30`, on that day.
+    """
+    texts = (day.strftime(form) for form in ("%Y-%m-%d", "%Y%m%d", r"%Y/(?:\w+=)?%m/(?:\w+=)?%d"))
+    is_named = re.compile(rf"(?<!\d)({'|'.join(texts)})(?![T _-]?\d)")
+    puts = (change.places[-1] for change in operations if change.kind in (PUT, COPY))
+    return next((put[: named.end()] for put in puts if (named := is_named.search(put))), "")
 
 
 def micro_batches(operations: Iterable[Operation]) -> int:

@@ -95,6 +95,30 @@ def test_such_a_client_in_a_module_of_the_script_is_refused(folder):
     assert "store.py:1" in result.stderr
 
 
+BY_DAY = """
+from datetime import UTC, datetime
+import boto3
+
+s3, folder = boto3.client("s3"), f"out/{datetime.now(UTC):%Y-%m-%d}"
+for entry in s3.list_objects_v2(Bucket="lake", Prefix="in/").get("Contents", []):
+    body = s3.get_object(Bucket="lake", Key=entry["Key"])["Body"].read()
+    s3.put_object(Bucket="lake", Key=f"{folder}/{entry['Key'][3:]}", Body=body)
+    s3.delete_object(Bucket="lake", Key=entry["Key"])
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+@pytest.mark.parametrize(("options", "code"), [((), 4), (("--ignore", "another day"), 0)])
+def test_what_is_named_after_the_day_is_not_judged(project, options, code):
+    (project / "job.py").write_text(BY_DAY, encoding="utf-8")
+
+    result = CliRunner().invoke(main, ["prove", "--kind", "crash", *options, "job.py"])
+
+    assert result.exit_code == code, result.output
+    assert ("another day: the run names s3://lake/out/" in result.output) is (code == 4)
+
+
 @pytest.mark.spark
 @pytest.mark.nightly
 def test_a_job_that_takes_messages_proves_nothing(project):

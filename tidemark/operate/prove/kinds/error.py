@@ -115,7 +115,8 @@ def _of_read(request: AwsRead) -> Cause:
     """Return the cause of a run that takes a read that has failed for one that finds nothing."""
     place = next(reversed(request.calls), "")
     script, _, line = place.rpartition(" line ")
-    text = f"the run continues although {place or request.place} has failed, as if nothing were there"
+    failed = place or request.place
+    text = f"the run continues although {failed} has failed, as if nothing were there"
     known = int(line) if line.isdigit() else None
     return Cause(text, advised("end-at-failed-read"), script, known)
 
