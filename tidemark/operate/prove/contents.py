@@ -61,7 +61,11 @@ OF_TABLE = ("schemas", "current-schema-id", "partition-specs", "default-spec-id"
 ATTEMPTS = re.compile(r'("(?:wmEpoch|attempt)": \{"N": ")(\d+)')  # in items of the library
 TOKENS = re.compile(r'\\"[0-9a-f]{16}\\"]"')  # of windows: which process has opened one
 DELETED = 2  # the status of a file that a manifest names no more
-TAGS = "SELECT bucket, key, mtime_ns, tags FROM object_file WHERE tags != '{}'"
+TAGS = """
+SELECT bucket, key, mtime_ns, tags, headers FROM object_file
+WHERE tags != '{}' OR headers LIKE '%x-amz-meta-%'
+"""
+METADATA_NAME = "x-amz-meta-"  # begins the names of headers
 OF_PROCESS, SIZES = ("app-id", "engine-", "iceberg-", "spark.app.id"), "-size"
 
 
@@ -273,15 +277,17 @@ def _avro(home: Home, uri: str) -> list[dict[str, Any]]:
 
 
 def _tags(home: Home) -> Iterator[Piece]:
-    """Yield the tags of objects, which a job may keep as marks."""
+    """Yield the tags and the metadata of objects, which a job may keep as marks."""
     file = home.root / OBJECTS_FILE
     if not file.is_file():
         return
     with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
-        for bucket, key, time_ns, tags in database.execute(TAGS).fetchall():
+        for bucket, key, time_ns, tags, headers in database.execute(TAGS).fetchall():
             there = home.lake / bucket / key
             if there.is_file() and there.stat().st_mtime_ns == time_ns:
-                yield Piece(f"{TAGS_PIECE}{bucket}/{key}", tags)
+                named = json.loads(headers).items()
+                metadata = {name: value for name, value in named if name.startswith(METADATA_NAME)}
+                yield Piece(f"{TAGS_PIECE}{bucket}/{key}", _as_text([tags, metadata]))
 
 
 def _requests(file: Path) -> Iterator[Piece]:

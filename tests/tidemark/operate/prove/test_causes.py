@@ -98,13 +98,14 @@ def test_the_line_that_wrote_the_target_is_at_fault_not_the_last_one():
     assert cause.line == 10
 
 
-def test_a_later_run_that_writes_nothing_is_said_to_skip():
-    parts = Experiment("parts", "parts")
+@pytest.mark.parametrize("has_note", [True, False])
+def test_a_later_run_that_writes_nothing_is_said_to_skip(has_note):
+    run = WRITE_FIRST if has_note else WRITE_FIRST[:2]
 
-    assert (
-        "the later run writes nothing at job.py line 10"
-        in cause_of(parts, "lost", WRITE_FIRST, OUT, has_written=False).text
-    )
+    cause = cause_of(Experiment("parts", "parts"), "lost", run, OUT, has_written=False)
+
+    assert "the later run writes nothing at job.py line 10" in cause.text
+    assert ("or job.py line 11 has noted them as read" in cause.text) is has_note
 
 
 def test_a_failed_run_that_notes_nothing_is_not_said_to_commit():

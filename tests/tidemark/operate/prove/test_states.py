@@ -272,6 +272,17 @@ def test_tags_of_objects_count_while_these_are_there(base, tmp_path):
     assert states.of(tagged) != states.of(replaced) == states.of(base)
 
 
+def test_metadata_of_an_object_counts_and_its_other_headers_do_not(base, tmp_path):
+    put(base, "in/b.json", "{}")
+    noted, typed = (linked_home(base, tmp_path / name) for name in ("1", "2"))
+    for home, headers in ((noted, {"x-amz-meta-last": "7"}), (typed, {"content-type": "text"})):
+        stat = (home.lake / "lake/in/b.json").stat()
+        Records(home.root / OBJECTS_FILE).put("lake", "in/b.json", stat, Record("etag", headers))
+    states = states_of(base)
+
+    assert states.of(noted) != states.of(typed) == states.of(base)
+
+
 def tagged_at(home: Home, stat: os.stat_result) -> None:
     records = Records(home.root / OBJECTS_FILE)
     records.put("lake", "in/b.json", stat, Record("etag", {}, {"done": "1"}))

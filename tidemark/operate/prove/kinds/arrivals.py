@@ -27,7 +27,7 @@ from tidemark.operate.prove.causes import (
     last,
     of_target,
 )
-from tidemark.operate.prove.changes import place_of
+from tidemark.operate.prove.changes import is_state, place_of
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.judged import Verdict
@@ -81,12 +81,16 @@ class InParts(ExperimentKind):
         written = of_target(fault)
         if written is None:
             return NO_WRITE
-        return at(
-            written,
-            f"the later run writes nothing at {place_of(written)}, though it has new files to read",
+        place = place_of(written)
+        text = f"the later run writes nothing at {place}, though it has new files to read"
+        remedy = (
             "let a run end early only if there is nothing new to read, such as no rows, and not "
-            "because the target, or a part of it, is there",
+            "because the target, or a part of it, is there"
         )
+        if noted := last(filter(is_state, fault.operations)):
+            text += f": the target is there, or {place_of(noted)} has noted them as read"
+            remedy += "; and note what was read, such as the names of files, and no time of the run"
+        return at(written, text, remedy)
 
 
 class ReverseOrder(ExperimentKind):
