@@ -24,6 +24,7 @@ from tidemark.operate.prove.changes import (
 from tidemark.operate.prove.crash_points import CRASH
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.findings import BAD, Finding, Wish
+from tidemark.operate.prove.hidden_marks import changed_marks, steady_marks
 from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.judge import judge
 from tidemark.operate.prove.judged import WORST, TargetRows, Verdict, worst
@@ -49,21 +50,25 @@ class Marks:
         read: those that a run has opened, or has looked for.
         listed: those that a script has listed, or would have.
         pointers: objects that name what counts of a target.
+        hidden: objects of hidden names that are the same after two equal runs, with their digests.
     """
 
     read: set[str]
     listed: set[str]
     pointers: set[str]
+    hidden: Mapping[str, str]
 
     @classmethod
-    def of(cls, first: Outcome, others: Iterable[Outcome], folders: RunFolders) -> Self:
+    def of(
+        cls, first: Outcome, control: Outcome, others: Iterable[Outcome], folders: RunFolders
+    ) -> Self:
         """Return those of the first run and of others, which find what it has written."""
         homes = {other.home.root: other.home for other in others}.values()
         read, listed = read_first(first.home), listed_first(first.home)
         for home in homes:
             read |= read_first(home, is_written=True)
             listed |= listed_first(home)
-        return cls(read, listed, set(folders.places))
+        return cls(read, listed, set(folders.places), steady_marks(first.home, control.home))
 
     def has(self, run: Baseline, target: str) -> bool:
         """Return whether all that a run has written of a target may tell what is done."""
@@ -94,7 +99,7 @@ def compared(
     ask = partial(judge, bench, folders=folders, batches=micro_batches(first.operations))
     rows, by_time = ask(first.outcome, control, _outcomes(of_first), wish, {})
     runs = (wanted.of.outcome for wanted, _ in done)
-    marks = Marks.of(first.outcome, (*runs, *_outcomes(done)), folders)
+    marks = Marks.of(first.outcome, control, (*runs, *_outcomes(done)), folders)
     findings = _findings(bench, wish, of_first, rows, marks)
     others = [(wanted, outcome) for wanted, outcome in done if wanted.well is not None]
     if well := next((wanted.well for wanted, _ in others if wanted.well), None):
@@ -229,6 +234,8 @@ def _finding(
         else target
         for target in rows
     ]
+    if experiment.kind == CRASH and not wanted.late:
+        counting += changed_marks(wanted, outcome, marks.hidden)
     if not kind.is_of_changes:
         # What a later job of a workflow reads, shows in what that job writes.
         unread = [target for target in counting if not baseline.is_read_on(target.target)]

@@ -30,7 +30,7 @@ from tidemark.operate.prove.contents import Contents
 from tidemark.operate.prove.crash_points import CRASH
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.explore import after_repairs, not_reached, of_changes
-from tidemark.operate.prove.findings import Finding, Proof, Wish
+from tidemark.operate.prove.findings import ANOTHER_DAY, Finding, Proof, Wish
 from tidemark.operate.prove.halves import home_of_halves
 from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.kinds.arrivals import InParts
@@ -46,7 +46,6 @@ from tidemark.operate.prove.states import MAX_DEATHS, States
 from tidemark.operate.prove.taken import taken_away
 from tidemark.operate.prove.views import Views
 
-ANOTHER_DAY = "another day"
 FOR_COMPARISON = 0.15  # of the budget
 OF_PARTS = [name for name, kind in BY_NAME.items() if kind.needs_parts]
 OF_TWO_FILES = [name for name, kind in BY_NAME.items() if kind.needed_files > 1 or kind.needs_parts]
