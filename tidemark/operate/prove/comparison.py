@@ -9,7 +9,7 @@ from typing import Self, TypeAlias
 from tidemark.local_state.operations import Operation, read_operations
 from tidemark.local_state.reads import listed_first, read_first
 from tidemark.operate.prove.baselines import Baseline, Wanted, jobs_of_runs
-from tidemark.operate.prove.bench import Bench, Outcome
+from tidemark.operate.prove.bench import Bench, Outcome, is_endless
 from tidemark.operate.prove.causes import Cause, Fault, as_note, of_types, or_of_mark
 from tidemark.operate.prove.changes import (
     SENT,
@@ -343,7 +343,9 @@ def _cause(
         noted=noted,
         has_written=bool(of_target) or not target.startswith("s3://"),
         sources=baseline.sources,
-        failure=_failure_of_later_job(baseline, outcome),
+        failure=outcome.failure
+        if is_endless(outcome.failure)
+        else _failure_of_later_job(baseline, outcome),
     )
     cause = cause_of(fault, known, marks.pointers)
     cause = of_types(cause, rows.types) if rows.types else cause

@@ -32,6 +32,10 @@ LOCK_REMEDY = advised("old-lock")
 COMPACT_REMEDY = advised("name-what-counts")
 IN_PART_REMEDY = advised("note-elsewhere")
 LEFT_REMEDY = advised("read-what-is-left")
+WAITS = Cause(
+    "the next run does not end: it may wait for what another run has left, such as a lock",
+    LOCK_REMEDY,
+)
 
 
 def of_crash(fault: Fault, after: int) -> Cause:
@@ -146,6 +150,14 @@ def _of_lock(noted: Operation, deleted: Operation) -> Cause:
         "the rows are written: a run that dies in between leaves it, and the next run stops there"
     )
     return at(noted, text, LOCK_REMEDY)
+
+
+def of_waiting(operations: Sequence[Operation], after: int) -> Cause:
+    """Return why a run waits for ever: for an object that the dead run would have deleted."""
+    puts = {change.places[-1]: change for change in operations if change.number <= after}
+    left = (change for change in operations if change.number > after and change.kind == DELETE)
+    unlocked = next((change for change in left if change.places[-1] in puts), None)
+    return _of_lock(puts[unlocked.places[-1]], unlocked) if unlocked else WAITS
 
 
 def _of_note(fault: Fault, noted: Operation, to_write: Operation) -> Cause:

@@ -46,6 +46,10 @@ from tidemark.operate.prove.states import MAX_DEATHS, States
 from tidemark.operate.prove.taken import taken_away
 from tidemark.operate.prove.views import Views
 
+MIN_PATIENCE_S, PATIENCE = (
+    90.0,
+    10.0,
+)  # the least, and how many times as long as a run that goes well
 FOR_COMPARISON = 0.15  # of the budget
 OF_PARTS = [name for name, kind in BY_NAME.items() if kind.needs_parts]
 OF_TWO_FILES = [name for name, kind in BY_NAME.items() if kind.needed_files > 1 or kind.needs_parts]
@@ -63,6 +67,8 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         before = bench
         bench, first, control = _with_two_files(bench, wish, threads, first, control)
         split = "" if bench is before else first.sources[0]
+        slowest = max(first.outcome.seconds, control.seconds)
+        bench = replace(bench, patience_s=max(MIN_PATIENCE_S, PATIENCE * slowest))
         if place := messages_taken(first.operations):
             raise NotProvedError(
                 f"{place} takes messages from a queue, and the SQS of this machine keeps none "

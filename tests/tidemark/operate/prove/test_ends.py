@@ -18,6 +18,7 @@ from tests.waiting import BOUND_S, wait_until
 from tidemark.cli.commands.prove import Seconds
 from tidemark.cli.interrupts import interrupted_once
 from tidemark.cli.main import main
+from tidemark.operate.prove import prove
 from tidemark.operate.prove.bench import NOT_OPENED
 
 APPEND = NEW + WHERE_ANY + 'rows.write.mode("append").parquet(OUT)' + COMMIT
@@ -93,6 +94,34 @@ def test_such_a_client_in_a_module_of_the_script_is_refused(folder):
 
     assert result.exit_code == 2
     assert "store.py:1" in result.stderr
+
+
+WAITS = """
+import time
+import boto3
+
+s3, lock = boto3.client("s3"), {"Bucket": "lake", "Key": "locks/orders"}
+while s3.list_objects_v2(Bucket="lake", Prefix="locks/")["KeyCount"]:
+    time.sleep(0.2)
+s3.put_object(**lock)
+s3.put_object(Bucket="lake", Key="out/day1.json", Body=b'{"id": 1}')
+s3.delete_object(**lock)
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_a_run_that_waits_for_ever_is_stopped_and_told(project, monkeypatch):
+    monkeypatch.setattr(prove, "MIN_PATIENCE_S", 20.0)
+    monkeypatch.setattr(prove, "PATIENCE", 1.0)
+    (project / "job.py").write_text(WAITS, encoding="utf-8")
+
+    result = CliRunner().invoke(main, ["prove", "--kind", "crash", "job.py"])
+
+    assert result.exit_code == 1, result.output
+    assert "fix job.py line 8" in result.output
+    assert "the run had not ended after" in result.output
+    assert "(TM514)" in result.output
 
 
 BY_DAY = """
