@@ -215,6 +215,17 @@ def _as_text(value: Any) -> str:
     return json.dumps(value, default=str, sort_keys=True)
 
 
+def items_of(file: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield the items of tables of DynamoDB: the table, the key, and the item as JSON."""
+    if not file.is_file():
+        return
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+        for (table,) in database.execute("SELECT table_name FROM _tables").fetchall():
+            quoted = '"' + table.replace('"', '""') + '"'
+            items = database.execute(f"SELECT pk, sk, item_json FROM {quoted}")  # noqa: S608 (quoted)
+            yield from ((table, f"{pk} {sk}", item) for pk, sk, item in items)
+
+
 def _items(file: Path) -> Iterator[Piece]:
     """Yield the tables of DynamoDB and their items: the engine keeps each as JSON."""
     if not file.is_file():

@@ -2,11 +2,13 @@
 
 import base64
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
 from tidemark.local_state.home import Home
-from tidemark.local_state.home_folder import SERVICES
+from tidemark.local_state.home_folder import SERVICES, TABLES
 from tidemark.operate.prove.pointers import RunFolders, forgotten, pointers_of, run_folders
 from tidemark.operate.versions.targets import files_of
 
@@ -59,6 +61,31 @@ def test_a_parameter_that_names_the_folder_of_a_run_is_a_pointer_by_its_last_val
     assert (unnamed, pointers) == ([], ["ssm PutParameter /orders/current"])
     assert folders.places == pointers
     assert forgotten(home, files_of(home.lake), folders) == {f"out/{OLD}/a.json"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "is_pointer"),
+    [
+        ("S:orders", f"s3://lake/out/{NEW}/", True),
+        ("S:orders", NEW, False),  # which run has written a mark
+        (f"S:{NEW}", f"s3://lake/out/{NEW}/", False),  # a log of runs
+        ("S:orders", "s3://lake/out/", False),
+    ],
+)
+def test_an_item_that_locates_the_folder_of_a_run_is_a_pointer(home, key, value, is_pointer):
+    put(home, f"out/{NEW}/a.json")
+    (home.root / TABLES).parent.mkdir(exist_ok=True)
+    with closing(sqlite3.connect(home.root / TABLES)) as tables, tables:
+        tables.execute("CREATE TABLE _tables (table_name TEXT)")
+        tables.execute("INSERT INTO _tables VALUES ('sets')")
+        tables.execute("CREATE TABLE sets (pk TEXT, sk TEXT, item_json TEXT)")
+        item = json.dumps({"at": {"S": value}})
+        tables.execute("INSERT INTO sets VALUES (?, '', ?)", (key, item))
+
+    pointers = pointers_of(home, {}, files_of(home.lake))
+
+    assert pointers == (["dynamodb:sets"] if is_pointer else [])
+    assert RunFolders(pointers=pointers).places == pointers
 
 
 @pytest.mark.parametrize(
