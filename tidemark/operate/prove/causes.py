@@ -7,6 +7,7 @@ from typing import TypeAlias
 from tidemark.local_state.operations import BOOKMARK, COPY, DELETE, ITEMS, PUT, Operation
 from tidemark.model.advice import advice_of
 from tidemark.operate.prove.changes import (
+    PART_PATH,
     commits_batch,
     has_partitions,
     is_hidden,
@@ -109,10 +110,24 @@ def of_types(cause: Cause, columns: Iterable[str]) -> Cause:
     return replace(cause, text=text, remedy=ONE_TYPE)
 
 
-def or_of_mark(cause: Cause, target: str) -> Cause:
-    """Return the cause of a target that a run reads before it writes it, as its marks are."""
-    mark = f"; or, if it is a mark of how far the job has got and no data: --ignore {target}"
-    return replace(cause, remedy=f"{cause.remedy}{mark}")
+def or_no_data(cause: Cause, target: str, written: Collection[str], read: Collection[str]) -> Cause:
+    """Return the cause of a target that may be no data, with the option that leaves it out.
+
+    A run reads its marks before it writes them; a log has an object of each run, named anew.
+    """
+    if written and set(written) <= set(read):
+        what = "a mark of how far the job has got"
+    elif len(written) == 1 and all(map(_is_named_anew, written)) and "--ignore" not in cause.remedy:
+        what = "a log of runs"
+    else:
+        return cause
+    return replace(
+        cause, remedy=f"{cause.remedy}; or, if it is {what} and no data: --ignore {target}"
+    )
+
+
+def _is_named_anew(place: str) -> bool:
+    return pattern_of(place) != place and not PART_PATH.search(place)
 
 
 def with_notes(fault: Fault, marks: Collection[str], pointers: Collection[str] = ()) -> Fault:

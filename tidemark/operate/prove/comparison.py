@@ -10,7 +10,7 @@ from tidemark.local_state.operations import Operation, read_operations
 from tidemark.local_state.reads import listed_first, read_first
 from tidemark.operate.prove.baselines import Baseline, Wanted, jobs_of_runs
 from tidemark.operate.prove.bench import Bench, Outcome, is_endless
-from tidemark.operate.prove.causes import Cause, Fault, as_note, of_types, or_of_mark
+from tidemark.operate.prove.causes import Cause, Fault, as_note, of_types, or_no_data
 from tidemark.operate.prove.changes import (
     SENT,
     is_below,
@@ -350,4 +350,4 @@ def _cause(
     cause = cause_of(fault, known, marks.pointers)
     cause = of_types(cause, rows.types) if rows.types else cause
     written = {place for change in baseline.operations for place in places_within(change, target)}
-    return or_of_mark(cause, target) if written and written <= marks.read else cause
+    return or_no_data(cause, target, written, marks.read)

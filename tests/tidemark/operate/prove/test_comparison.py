@@ -11,7 +11,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.operations import Operation
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Outcome
-from tidemark.operate.prove.causes import Cause, or_of_mark
+from tidemark.operate.prove.causes import Cause, or_no_data
 from tidemark.operate.prove.comparison import (
     Marks,
     _accepted,
@@ -92,16 +92,30 @@ def test_only_a_target_that_runs_look_at_may_be_a_note(tmp_path: Path, read: set
     written = Operation(1, "jr_1", "put", ("s3://lake/out/done.json",))
     outcome = Outcome(Experiment("again", "well"), home)
     run = Baseline(home, outcome, [written], (), {}, ())
-    marks = Marks(read, set(), set())
+    marks = Marks(read, set(), set(), {})
 
     assert marks.has(run, "s3://lake/out/") is bool(read)
     assert not marks.has(run, "s3://lake/other/")
 
 
-def test_a_mark_is_named_with_the_option_that_leaves_it_out() -> None:
-    cause = or_of_mark(REPLACES, "s3://lake/state/")
+@pytest.mark.parametrize(
+    ("written", "what"),
+    [
+        (["s3://lake/x/done.json"], "if it is a mark of how far the job has got and no data"),
+        (["s3://lake/x/run-20261130.json"], "if it is a log of runs and no data"),
+        (["s3://lake/x/total.json"], ""),
+        (["s3://lake/x/part-00000-1.json"], ""),
+        (["s3://lake/x/run-1.json", "s3://lake/x/run-2.json"], ""),
+    ],
+)
+def test_what_may_be_no_data_is_named_with_the_option_that_leaves_it_out(
+    written: list[str], what: str
+) -> None:
+    adds = Cause("adds rows", "merge")
 
-    assert cause.remedy.endswith("no data: --ignore s3://lake/state/")
+    cause = or_no_data(adds, "s3://lake/x/", written, {"s3://lake/x/done.json"})
+
+    assert cause.remedy == (f"merge; or, {what}: --ignore s3://lake/x/" if what else "merge")
 
 
 def test_what_crashes_change_has_one_cause_at_the_write_of_its_target() -> None:
