@@ -93,8 +93,9 @@ def test_models_of_every_kind_are_right_after_two_runs(dbt, port, tmp_path):
 def test_the_tests_of_adapters_pass(client, port, tmp_path):
     port.home.create_bucket("dbt-lake")
     folder = PROGRAMS / "dbt_adapter"
-    own = ("-c", os.devnull, "--rootdir", str(tmp_path), "-p", "no:cacheprovider", "-p", "of_glue")
-    words = ("-q", *own, str(folder / "adapter_tests.py"))
+    own = ("-c", os.devnull, "--rootdir", str(tmp_path), "--confcutdir", str(folder))
+    plugins = ("-p", "no:cacheprovider", "-p", "of_glue")
+    words = ("-q", *own, *plugins, str(folder / "adapter_tests.py"))
 
     done = client("dbt", "pytest", *words, timeout_s=6 * TIMEOUT_S, PYTHONPATH=str(folder))
 
