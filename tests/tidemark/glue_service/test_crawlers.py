@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.spark
 ORDERS = {"S3Targets": [{"Path": "s3://raw/orders/"}]}
 
 
