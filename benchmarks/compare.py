@@ -6,59 +6,42 @@ least.
 """
 
 import argparse
-import io
 import os
 import statistics
 import subprocess
 import sys
-import tarfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.measure import PROJECT
+from benchmarks.measure import PROJECT, Result
 from benchmarks.results import ROW
 
 TREES = PROJECT / "build" / "compare"
 USUAL = ("synth", "watermarks", "job_overhead", "commands", "unit_tests")
+OF_HERE = ("PYTHONPATH", "VIRTUAL_ENV", "TIDEMARK_HOME")
+PROGRAMS = (".venv/bin", "node_modules/.bin")
+ROUNDS = 3  # of each commit
+MOST = 1.25  # times as much: from there on a comparison fails
 LEAST = 0.1  # rows have two digits after the point: of a smaller number a ratio says nothing
-INVERSE = (
-    "how many times faster"  # of such a row more is better; the rows that it divides are there
-)
+INVERSE = "how many times faster"  # of such a row more is better, and it divides two others
 
 
-@dataclass(frozen=True)
-class Ratio:
-    """How many times as much a row is in this checkout, in each round."""
-
-    name: str
-    rounds: Sequence[float]
-
-    @property
-    def median(self) -> float:
-        """The ratio of the round in the middle."""
-        return statistics.median(self.rounds)
-
-    def row(self) -> str:
-        """Return the line of a table in Markdown: name, median, range."""
-        return (
-            f"| {self.name} | {self.median:.2f} | {min(self.rounds):.2f}-{max(self.rounds):.2f} |"
-        )
-
-
-def ratios(old: Sequence[Mapping[str, float]], new: Sequence[Mapping[str, float]]) -> list[Ratio]:
-    """Return the ratios of the rows that every round of both commits has.
+def ratios(
+    ref: str, old: Sequence[Mapping[str, float]], new: Sequence[Mapping[str, float]]
+) -> list[Result]:
+    """Return how many times as much each row is that every round of both commits has.
 
     Args:
+        ref: name of the other commit.
         old: the medians of the other commit by row, for each round.
         new: those of this checkout.
 
-    Example: ``ratios([{"a": 2.0}], [{"a": 3.0}])`` is ``[Ratio("a", [1.5])]``.
+    Example: ``ratios("v1", [{"a": 2.0}], [{"a": 3.0}])`` has one result, with the ratio 1.5.
     """
     return [
-        Ratio(name, [after[name] / before[name] for before, after in zip(old, new, strict=True)])
-        for name in (old[0] if old else ())
-        if INVERSE not in name and all(each.get(name, 0) >= LEAST for each in (*old, *new))
+        Result(name, f"git diff {ref}", [b[name] / a[name] for a, b in zip(old, new, strict=True)])
+        for name in old[0]
+        if all(each.get(name, 0) >= LEAST for each in (*old, *new)) and INVERSE not in name
     ]
 
 
@@ -73,16 +56,11 @@ def tree_of(ref: str) -> Path:
     asked = [*git, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"]
     commit = subprocess.run(asked, stdout=subprocess.PIPE, text=True).stdout.strip()  # noqa: S603
     if not commit:
-        raise SystemExit(
-            f"REF is {ref!r}, which is no commit here; give a tag, a branch or a hash, as in "
-            "make bench-compare REF=main"
-        )
+        raise SystemExit(f"REF is {ref!r}, which is no commit here; give a tag, a branch or a hash")
     tree = TREES / commit[:12]
-    if not tree.is_dir():
-        files = subprocess.run([*git, "archive", commit], stdout=subprocess.PIPE, check=True).stdout  # noqa: S603
-        with tarfile.open(fileobj=io.BytesIO(files)) as archive:
-            archive.extractall(tree.with_suffix(".part"), filter="data")
-        tree.with_suffix(".part").rename(tree)
+    if not tree.is_dir():  # forced: the folder of an earlier one may have been deleted
+        add = [*git, "worktree", "add", "--quiet", "--force", "--detach", str(tree), commit]
+        subprocess.run(add, check=True)  # noqa: S603
     subprocess.run(["make", "--silent", "setup"], cwd=tree, env=_environment(tree), check=True)  # noqa: S607
     return tree
 
@@ -101,37 +79,32 @@ def measured(tree: Path, name: str) -> dict[str, float]:
 
 def _environment(tree: Path) -> dict[str, str]:
     """Return the variables for a folder: neither its programs nor its modules are those of here."""
-    others = ("PYTHONPATH", "VIRTUAL_ENV", "TIDEMARK_HOME")
-    kept = {name: value for name, value in os.environ.items() if name not in others}
-    own = [str(tree / folder) for folder in (".venv/bin", "node_modules/.bin")]
-    here = [str(PROJECT / folder) for folder in (".venv/bin", "node_modules/.bin")]
-    path = [folder for folder in kept["PATH"].split(os.pathsep) if folder not in here]
-    return {**kept, "PATH": os.pathsep.join([*own, *path])}
+    kept = {name: value for name, value in os.environ.items() if name not in OF_HERE}
+    here = [str(PROJECT / folder) for folder in PROGRAMS]
+    others = [folder for folder in kept["PATH"].split(os.pathsep) if folder not in here]
+    own = [str(tree / folder) for folder in PROGRAMS]
+    return {**kept, "PATH": os.pathsep.join([*own, *others])}
 
 
 def main(arguments: Sequence[str]) -> int:
     """Measure both, print each ratio, and return 1 if a row takes too many times as long."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.compare", description=__doc__)
     parser.add_argument("ref", help="the other commit: a tag, a branch or a hash")
-    usual = f"benchmarks; without one {', '.join(USUAL)}"
-    parser.add_argument("names", nargs="*", metavar="NAME", help=usual)
-    of_each = "turns of each commit, 1 to 20"
-    parser.add_argument("--rounds", type=int, choices=range(1, 21), default=3, help=of_each)
-    parser.add_argument("--most", type=float, default=1.25, help="fail from this ratio on")
+    parser.add_argument("names", nargs="*", help=f"benchmarks; without one {', '.join(USUAL)}")
     options = parser.parse_args(arguments)
     names = options.names or USUAL
     known = sorted(file.stem for file in Path(__file__).parent.glob("[a-z]*.py"))
     if unknown := set(names) - set(known):
         parser.error(f"{', '.join(unknown)}: no such benchmark; there are {', '.join(known)}")
     other, slow = tree_of(options.ref), list[str]()
-    print(f"| times as much as {options.ref} | median | range |\n|---|---|---|")  # noqa: T201 (a command)
+    print(f"How many times as much as at {options.ref}:")  # noqa: T201 (a command)
     for name in names:
-        turns = [(measured(other, name), measured(PROJECT, name)) for _ in range(options.rounds)]
-        for ratio in ratios(*zip(*turns, strict=True)):
+        turns = [(measured(other, name), measured(PROJECT, name)) for _ in range(ROUNDS)]
+        for ratio in ratios(options.ref, *zip(*turns, strict=True)):
             print(ratio.row(), flush=True)  # noqa: T201
-            slow += [ratio.name] if ratio.median >= options.most else []
+            slow += [ratio.name] if statistics.median(ratio.seconds) >= MOST else []
     if slow:
-        print(f"{options.most} times as much or more: {'; '.join(slow)}", file=sys.stderr)  # noqa: T201
+        print(f"{MOST} times as much or more: {'; '.join(slow)}", file=sys.stderr)  # noqa: T201
     return 1 if slow else 0
 
 

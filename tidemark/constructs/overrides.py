@@ -6,13 +6,14 @@ declaration.
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import aws_cdk as cdk
 from constructs import IConstruct
 
 from tidemark.checks.graph.model import Problem
+from tidemark.constructs.references import read_once, root_of
 from tidemark.model.assembly.resources import Templates
 
 RULE = "overridden-grants"
@@ -34,14 +35,19 @@ GRANTED = (
     "--nothing_new_table",
 )
 # By app: each resource, and the properties that it was declared with, which may have tokens.
-_DECLARED: WeakKeyDictionary[IConstruct, list[tuple[cdk.CfnResource, Mapping[str, Any]]]] = (
-    WeakKeyDictionary()
-)
+_Declared: TypeAlias = tuple[cdk.Stack, cdk.CfnResource, Mapping[str, Any]]
+_DECLARED: WeakKeyDictionary[IConstruct, list[_Declared]] = WeakKeyDictionary()
 
 
-def declare(resource: cdk.CfnResource, properties: Mapping[str, Any]) -> None:
+def declare(stack: cdk.Stack, resource: cdk.CfnResource, properties: Mapping[str, Any]) -> None:
     """Note the properties from which grants and log groups follow, for a check at synthesis."""
-    _DECLARED.setdefault(resource.node.root, []).append((resource, properties))
+    _DECLARED.setdefault(root_of(stack), []).append((stack, resource, properties))
+
+
+@read_once
+def _template_of(stack: cdk.Stack) -> Path:
+    stage = cdk.Stage.of(stack)
+    return Path(stage.outdir if stage else "", stack.template_file).resolve()
 
 
 def problems_of_overrides(
@@ -55,15 +61,12 @@ def problems_of_overrides(
         templates: stack name to its template.
     """
     names = {Path(path).resolve(): name for name, path in path_of.items()}
-    for declared, properties in _DECLARED.get(root, ()):
-        stack = declared.stack
-        stage = cdk.Stage.of(stack)
-        name = names.get(Path(stage.outdir if stage else "", stack.template_file).resolve())
+    for stack, declared, properties in _DECLARED.get(root, ()):
+        name = names.get(_template_of(stack))
         if name is None:
             continue
-        id_ = str(stack.resolve(declared.logical_id))
+        id_, known = stack.resolve([declared.logical_id, dict(properties)])
         resource = templates[name].get("Resources", {}).get(id_, {})
-        known = stack.resolve(dict(properties))
         for what, was, now in changed(known, resource.get("Properties", {})):
             yield Problem(
                 RULE,

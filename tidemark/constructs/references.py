@@ -10,8 +10,10 @@ from weakref import WeakKeyDictionary
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as assets
+from constructs import IConstruct
 
 Of = TypeVar("Of")
 Known = TypeVar("Known")
@@ -52,6 +54,18 @@ def bucket_key_arn(bucket: s3.IBucket) -> str | None:
 def job_ref(job: glue.CfnJob) -> str:
     """Return the name of a job, in a form that makes its user wait for the job."""
     return job.ref
+
+
+@read_once
+def role_arn(role: iam.IRole) -> str:
+    """Return the ARN of a role."""
+    return role.role_arn
+
+
+@read_once
+def root_of(stack: cdk.Stack) -> IConstruct:
+    """Return the app of a stack."""
+    return stack.node.root
 
 
 @read_once

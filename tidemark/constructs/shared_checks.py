@@ -82,13 +82,10 @@ def check_here(
     """
     if isinstance(used, cdk.CfnElement) and used.stack is stack:
         return
-    region = stack.region
-    partition = region if cdk.Token.is_unresolved(region) else partition_of(region)
-    here = {"partition": partition, "region": region, "account": stack.account}
+    here = _place_of_stack(stack)
     places = _of_arn(used) if isinstance(used, str) else _place_of(cast(IConstruct, used))
     for kind, there in places:
-        known = there and not any(map(cdk.Token.is_unresolved, (here[kind], there)))
-        if kind in kinds and known and here[kind] != there:
+        if kind in kinds and there and here.get(kind, there) != there:
             raise JobDefinitionError(
                 f"{of} has {name} in the {kind} {there}; allowed: {here[kind]}, where the stack "
                 "is; pass one from there"
@@ -110,15 +107,26 @@ def check_catalog(of: str, stack: cdk.Stack, name: str, catalog: str) -> None:
 
 
 @read_once
+def _place_of_stack(stack: cdk.Stack) -> dict[str, str]:
+    """Return where a stack is, as far as known: the name of each kind of place."""
+    known = dict(_known(("region", stack.region), ("account", stack.account)))
+    return {**known, "partition": partition_of(known["region"])} if "region" in known else known
+
+
+@read_once
 def _place_of(resource: IConstruct) -> tuple[tuple[str, str], ...]:
     """Return where a resource is, as far as known: each kind of place, and its name."""
     if isinstance(resource, cdk.CfnElement):
         own = resource.stack
-        return ("region", own.region), ("account", own.account)
+        return _known(("region", own.region), ("account", own.account))
     env = cast("cdk.IResource", resource).env
     arn = next((str(getattr(resource, key)) for key in ARNS if hasattr(resource, key)), "")
     # The env of an imported table or database is that of its stack, whatever its ARN says.
-    return *_of_arn(arn), ("region", env.region), ("account", env.account)
+    return _known(*_of_arn(arn), ("region", env.region), ("account", env.account))
+
+
+def _known(*places: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(place for place in places if not cdk.Token.is_unresolved(place[1]))
 
 
 def _of_arn(arn: str) -> tuple[tuple[str, str], ...]:

@@ -244,7 +244,7 @@ def _text(value: Sql, new: DataType) -> Fit:
         case types.BooleanType():
             looks = f"lower({text}) IN ('true', 'false')"
         case types.DateType():
-            looks = f"{text} RLIKE {quoted(_DAY)}"
+            looks = f"({is_usual} OR {text} RLIKE {quoted(_DAY)})"
         case types.TimestampType() | types.TimestampNTZType():
             looks = _is_kept_by_time(text, casted, isinstance(new, types.TimestampNTZType))
         case types.BinaryType():
@@ -265,7 +265,9 @@ def _is_kept_by_fraction(text: Sql, casted: Sql, kind: str) -> Sql:
     has_all_digits = f"abs({casted}) BETWEEN {_LEAST[kind]} AND {_GREATEST_FRACTION}"
     in_range = f"({text} RLIKE {quoted(_ZERO)} OR {has_all_digits})"
     is_short = f"(length({text}) <= {_EXACT_DIGITS[kind]} AND {text} RLIKE {quoted(_PLAIN)})"
-    return f"({is_short} OR ({text} RLIKE {quoted(_NUMBER)} AND {is_exact} AND {in_range}))"
+    # Spark works out at once what an OR names twice, such as the digits, for each row.
+    is_long = f"({text} RLIKE {quoted(_NUMBER)} AND {is_exact} AND {in_range})"
+    return f"IF({is_short}, true, {is_long})"
 
 
 def _is_kept_by_time(text: Sql, casted: Sql, has_no_zone: bool) -> Sql:

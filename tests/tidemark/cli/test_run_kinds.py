@@ -61,6 +61,7 @@ def test_a_crawler_that_cannot_run_here_is_refused_by_name_before_anything_start
     assert not list((home / "runs").glob("*"))
 
 
+@pytest.mark.nightly
 def test_a_crawler_of_a_workflow_crawls_before_the_job_behind_it(home: Path, kinds: Path) -> None:
     template = json.loads((kinds / "template.json").read_text(encoding="utf-8"))
     targets = {"S3Targets": [{"Path": "s3://raw/orders/"}]}

@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.spark
 ORDERS = {"S3Targets": [{"Path": "s3://raw/orders/"}]}
 
 
@@ -66,6 +67,7 @@ def test_the_end_of_a_crawl_is_an_event_of_its_crawler(port, crawler):
     assert f"crawler {crawler}" not in {event["detail"].get("jobName") for event in events}
 
 
+@pytest.mark.nightly
 def test_a_crawl_that_fails_says_why_and_leaves_the_crawler_ready(port, crawler):
     targets = {"S3Targets": [{"Path": "s3://raw/nothing/"}]}
     port.glue.update_crawler(Name=crawler, Targets=targets)
@@ -134,6 +136,7 @@ def test_what_a_crawl_here_does_not_do_is_refused_by_name(port, members, named):
     assert named in error["Message"]
 
 
+@pytest.mark.nightly
 def test_a_state_machine_starts_a_crawler_and_waits_for_it(port, crawler):
     wait = {"Type": "Wait", "Seconds": 1, "Next": "Look"}
     call = {"Type": "Task", "Parameters": {"Name": crawler}}
@@ -232,6 +235,7 @@ def test_a_crawler_of_a_workflow_starts_the_job_behind_it_and_is_resumed(port, c
     assert run["Statistics"]["SucceededActions"] == 2
 
 
+@pytest.mark.nightly
 def test_a_job_reacts_to_a_crawl_that_failed(port, crawler):
     targets = {"S3Targets": [{"Path": "s3://raw/nothing/"}]}
     port.glue.update_crawler(Name=crawler, Targets=targets)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import reduce
 from typing import Any
 
-from tidemark.checks.graph.folders import overlap
+from tidemark.checks.graph.folders import Folders, overlap
 from tidemark.checks.graph.model import Graph, Named, Problem
 from tidemark.checks.graph.resources import Resources
 from tidemark.model.assembly.resources import DYNAMODB_TABLES
@@ -58,10 +58,16 @@ def problems_of_names(named: tuple[Named, ...]) -> Iterator[Problem]:
 
 def duplicates(graph: Graph) -> Iterator[Problem]:
     """Yield the readers of data that a repeated run of the writer leaves twice, as it accepts."""
+    read = Folders()
+    for job in graph.jobs:
+        read.add(job, job.reads)
     for writer in (job for job in graph.jobs if job.repeats):
         twice = {uri for uri, _ in writer.repeats}
         filled = {table for table, uri in writer.filled if uri in twice}
-        for reader in (job for job in graph.jobs if job is not writer):
+        near = {job.at for job in read.touching(twice)}
+        for reader in graph.jobs:
+            if reader is writer or (reader.at not in near and filled.isdisjoint(reader.tables)):
+                continue
             shared = [uri for uri, _ in overlap(reader.reads, twice)]
             shared += [table for table in reader.tables if table in filled]
             if shared:

@@ -15,6 +15,7 @@ import ast
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 from tidemark.checks.script.chains import Chains, Link, argument
@@ -59,6 +60,7 @@ def appends_in(text: str) -> tuple[Append, ...]:
     return tuple(append for append in possible_appends_in(text) if append.is_certain)
 
 
+@lru_cache(maxsize=64)  # several checks ask, and many jobs may have one script
 def possible_appends_in(text: str) -> tuple[Append, ...]:
     """Return the calls of a script that add rows, and those that only a run can judge, by line."""
     certainty: dict[tuple[ScriptPlace, str], bool] = {}

@@ -7,7 +7,12 @@ from pathlib import Path
 from tidemark.checks.script.script_names import identifier
 from tidemark.model.programs import readable_program
 
-CLOCK_CALLS = {"datetime": {"now", "utcnow", "today"}, "date": {"today"}}
+CLOCK_CALLS = {
+    "datetime": {"now", "utcnow", "today"},
+    "date": {"today"},
+    "Timestamp": {"now", "utcnow", "today"},
+}
+OF_NOW = {"gmtime": 0, "localtime": 0, "strftime": 1}  # of `time`: with how many arguments
 
 
 def clock_lines(text: str) -> list[int]:
@@ -23,7 +28,9 @@ def clock_lines(text: str) -> list[int]:
     for call in ast.walk(readable_program(text)):
         if isinstance(call, ast.Call):
             of = identifier(call.func.value) if isinstance(call.func, ast.Attribute) else None
-            if identifier(call.func) in ("current_date", *CLOCK_CALLS.get(of or "", ())):
+            name = identifier(call.func)
+            is_now = of == "time" and OF_NOW.get(name or "") == len(call.args)
+            if is_now or name in ("current_date", *CLOCK_CALLS.get(of or "", ())):
                 lines.add(call.lineno)
     return sorted(lines)
 

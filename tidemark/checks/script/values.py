@@ -182,7 +182,12 @@ def parsed(text: str, job: str) -> ast.Module:
     try:
         return program_of(text)
     except (SyntaxError, ValueError) as error:
-        raise UsageError(f"the script of job {job} is not Python: {error}; fix it") from error
+        raise not_python(job, error) from error
+
+
+def not_python(job: str, error: Exception) -> UsageError:
+    """Return the error for a script that does not parse."""
+    return UsageError(f"the script of job {job} is not Python: {error}; fix it")
 
 
 def with_arguments(text: str, arguments: Mapping[str, Any]) -> str:

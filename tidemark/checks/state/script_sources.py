@@ -3,12 +3,14 @@
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from tidemark.checks.script.operators import CTX, operator_of
 from tidemark.checks.script.script_names import given_to, identifier, names_of
-from tidemark.checks.script.values import ScriptValues, parsed
+from tidemark.checks.script.values import ScriptValues, not_python
 from tidemark.errors import UsageError
+from tidemark.model.programs import program_of
 
 # The parameters of what keeps a state in the bookmark, in order; AWS's own names.
 PARAMETERS = {
@@ -54,17 +56,24 @@ class ScriptState:
 def state_of_script(text: str, name: str) -> ScriptState:
     """Return the sources of a script's state, as far as its code shows them."""
     try:
-        module = parsed(text, name)
-        script = ScriptValues(module)
-        sources, cursors = set(_sources(script, module)), set[str]()
-        for call, place in script.calls:
-            given = {word.arg: word.value for word in call.keywords}
-            if identifier(call.func) in OPENS_WINDOWS and "cursor" in given:
-                for bound in script.bindings(place):
-                    names = [given[name] for name in ("source", "cursor") if name in given]
-                    cursors.add(".".join(str(script.read(node, place, bound)) for node in names))
+        return _state_in(text)
+    except (SyntaxError, ValueError) as error:
+        raise not_python(name, error) from error
     except RecursionError as error:
         raise UsageError(f"the script of job {name} is nested too deeply; split it") from error
+
+
+@lru_cache(maxsize=64)  # many jobs may have one script
+def _state_in(text: str) -> ScriptState:
+    module = program_of(text)
+    script = ScriptValues(module)
+    sources, cursors = set(_sources(script, module)), set[str]()
+    for call, place in script.calls:
+        given = {word.arg: word.value for word in call.keywords}
+        if identifier(call.func) in OPENS_WINDOWS and "cursor" in given:
+            for bound in script.bindings(place):
+                names = [given[name] for name in ("source", "cursor") if name in given]
+                cursors.add(".".join(str(script.read(node, place, bound)) for node in names))
     return ScriptState(tuple(sorted(sources)), tuple(sorted(cursors)))
 
 

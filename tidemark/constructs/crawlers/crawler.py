@@ -39,6 +39,7 @@ from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.network import use_connections
 from tidemark.constructs.jobs.secrets import read_secrets
 from tidemark.constructs.overrides import declare
+from tidemark.constructs.references import role_arn
 from tidemark.constructs.security.security import LogGroups, log_group
 from tidemark.constructs.shared_checks import check_here
 from tidemark.errors import JobDefinitionError
@@ -123,7 +124,7 @@ class Crawler(Construct):
             self,
             "Resource",
             name=name,
-            role=self.role.role_arn,
+            role=role_arn(self.role),
             targets=as_property(targets, [next(iter(of.names), None) for of in each]),
             database_name=self.database,
             table_prefix=options.table_prefix or None,
@@ -138,7 +139,7 @@ class Crawler(Construct):
             crawler_security_configuration=shared.security.configuration_name,
         )
         encrypted = {"CrawlerSecurityConfiguration": shared.security.configuration_name}
-        declare(self.resource, {"Role": self.role.role_arn, **encrypted})
+        declare(shared.stack, self.resource, {"Role": role_arn(self.role), **encrypted})
         if shared.security.log_groups is LogGroups.MADE:
             # Glue would create it itself, without expiry.
             group = log_group(self, "Log", shared.security, self.log_group)

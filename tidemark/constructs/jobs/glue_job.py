@@ -39,7 +39,7 @@ from tidemark.constructs.jobs.permissions import Statement
 from tidemark.constructs.jobs.secrets import check_secrets, warn_of_secrets
 from tidemark.constructs.jobs.wheels import check_wheels
 from tidemark.constructs.overrides import declare, granting
-from tidemark.constructs.references import arn_of, asset_url, job_ref
+from tidemark.constructs.references import arn_of, asset_url, job_ref, role_arn
 from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
@@ -331,7 +331,7 @@ class GlueJob(Construct):
             "Resource",
             name=self.name,
             description=self.options.description,
-            role=self.role.role_arn,
+            role=role_arn(self.role),
             command=glue.CfnJob.JobCommandProperty(
                 name=self._command, python_version=python_version, script_location=self._script
             ),
@@ -353,9 +353,10 @@ class GlueJob(Construct):
         self.resource = resource
         security, names = self._shared.security, self._connections
         declare(
+            self._shared.stack,
             resource,
             {
-                "Role": self.role.role_arn,
+                "Role": role_arn(self.role),
                 "SecurityConfiguration": security.configuration_name,
                 "Command": {"ScriptLocation": self._script},
                 "DefaultArguments": granting(self._arguments),

@@ -91,20 +91,21 @@ def own_arguments(
     own.py_files.extend(filter(None, own.texts.pop("--extra-py-files", "").split(",")))
     own.texts.update(_open(job, "other", given.other))
     own.not_secret.update(reasons(given.other or {}))
-    own.statements.extend(_statements(cdk.Stack.of(scope), job, given, tables))
+    own.statements.extend(_statements(scope, job, given, tables))
     return own
 
 
 def _statements(
-    stack: cdk.Stack, job: str, given: GlueArguments, tables: Sequence[str]
+    scope: Construct, job: str, given: GlueArguments, tables: Sequence[str]
 ) -> Iterator[permissions.Statement]:
     """Yield the permissions that arguments need beyond those on files."""
     if given.glue_datacatalog:
-        yield from permissions.use_as_metastore(stack, tables)
+        yield from permissions.use_as_metastore(cdk.Stack.of(scope), tables)
     if given.lakeformation_fine_grained_access:
         yield from permissions.get_lake_formation_data()
     if key := given.auto_upgrade_metadata_kms_key:
-        check_here(f"job '{job}'", stack, "auto_upgrade_metadata_kms_key", key, kinds=KEY_PLACES)
+        of, name = f"job '{job}'", "auto_upgrade_metadata_kms_key"
+        check_here(of, cdk.Stack.of(scope), name, key, kinds=KEY_PLACES)
         yield from permissions.use_data_keys([str(key)], may_write=True)
     if given.observability_metrics:
         yield from permissions.put_metrics()

@@ -48,11 +48,10 @@ def check_secrets(job: str, secrets: Sequence[Secret]) -> None:
 
 def warn_of_secrets(scope: Construct, job: str, secrets: Sequence[Secret]) -> None:
     """Warn of secrets of other accounts and regions, which need more than a permission."""
-    stack = cdk.Stack.of(scope)
     for secret in secrets:
         arn = secret if isinstance(secret, str) else secret.secret_arn
         try:
-            check_here(f"job '{job}'", stack, f"the secret {arn}", arn)
+            check_here(f"job '{job}'", cdk.Stack.of(scope), f"the secret {arn}", arn)
         except JobDefinitionError as error:
             cdk.Annotations.of(scope).add_warning_v2(
                 "tidemark:secret-elsewhere",

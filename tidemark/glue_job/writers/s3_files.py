@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import BinaryType, DataType, NullType
+from pyspark.sql.types import BinaryType, DataType, NullType, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.edge.announce import announced
@@ -104,7 +104,8 @@ def write_files(
         write_avro(frame, path, partition_keys, how.options)
         return
     format_name, options = how.name, dict(how.options)
-    if how.name == "json" and has_choices(frame):
+    # Spark's own writer refuses structs without fields, which a DynamicFrame of errors has.
+    if how.name == "json" and (has_choices(frame) or _has_empty_struct(frame)):
         frame, format_name = csv_text.json_lines(frame, partition_keys), csv_text.JSON_LINES
     if how.name == "csv" and options["quote"]:
         frame = csv_text.with_empty_values(frame, partition_keys)
@@ -139,6 +140,11 @@ def _with_type(frame: DataFrame, kind: type[DataType]) -> list[str]:
         for field in frame.schema
         if any(isinstance(part, kind) for _, part in types_in(field.dataType))
     ]
+
+
+def _has_empty_struct(frame: DataFrame) -> bool:
+    parts = (part for field in frame.schema for _, part in types_in(field.dataType))
+    return any(isinstance(part, StructType) and not part.fields for part in parts)
 
 
 def _flat_text(frame: DataFrame) -> DataFrame:

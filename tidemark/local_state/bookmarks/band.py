@@ -19,7 +19,7 @@ def text_of(versions: Iterable[tuple[str, int, int]]) -> str:
 
 
 @dataclass(frozen=True)
-class Band(Collection[FileVersion]):
+class Band:
     """Versions of files by folder.
 
     Attributes:
@@ -52,10 +52,6 @@ class Band(Collection[FileVersion]):
         """Return how many files there are."""
         return sum(text.count("/") // PARTS + 1 for text in self.folders.values())
 
-    def __contains__(self, file: object) -> bool:
-        """Return whether a version is one of them."""
-        return any(file == own for own in self)
-
     def within(self, folders: Collection[str]) -> "Band":
         """Return the files in these folders."""
         return Band({name: text for name, text in self.folders.items() if name in folders})
@@ -66,12 +62,10 @@ class Band(Collection[FileVersion]):
 
     def later_than(self, ms: int) -> "Band":
         """Return the files that were modified after a moment."""
-        passed = self.within(
-            {
-                name
-                for name, text in self.folders.items()
-                if min(map(int, text.split("/")[1::PARTS])) <= ms
-            }
-        )
-        later = Band.of(file for file in passed if file.modified_ms > ms)
-        return Band({**self.without(passed.folders).folders, **later.folders})
+        passed = {name for name, text in self.folders.items() if _oldest_ms(text) <= ms}
+        later = Band.of(file for file in self.within(passed) if file.modified_ms > ms)
+        return Band({**self.without(passed).folders, **later.folders})
+
+
+def _oldest_ms(text: str) -> int:
+    return min(map(int, text.split("/")[1::PARTS]))

@@ -19,14 +19,24 @@ def is_archive(baseline: Baseline, target: str) -> bool:
     moved = [uri for uri in baseline.sources if uri in deleted]
     if not moved or not target.startswith("s3://"):
         return False
-    put = {
-        change.places[-1]
-        for change in baseline.operations
-        if change.kind in (PUT, COPY) and is_of(change, target)
-    }
     home = baseline.outcome.home
-    kept = _digests(home.local_path(uri) for uri in put if uri not in deleted)
+    kept = _digests(home.local_path(uri) for uri in _put(baseline, target) - deleted)
     return bool(kept) and kept <= _digests(baseline.base.local_path(uri) for uri in moved)
+
+
+def is_of_markers(baseline: Baseline, target: str) -> bool:
+    """Return whether the objects of a target say something by their names alone.
+
+    A run has put several, and all have the same bytes.
+    """
+    put = _put(baseline, target) if target.startswith("s3://") else set()
+    return len(put) > 1 and len(_digests(map(baseline.outcome.home.local_path, put))) == 1
+
+
+def _put(baseline: Baseline, target: str) -> set[str]:
+    """Return the objects of a target that a run has put there."""
+    puts = (change for change in baseline.operations if change.kind in (PUT, COPY))
+    return {change.places[-1] for change in puts if is_of(change, target)}
 
 
 def names_files(rows: TargetRows, ending: str) -> bool:

@@ -16,12 +16,15 @@ from tidemark.local_state.operations import record_operations, records_operation
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.subject import Subject
+from tidemark.operate.versions.outcomes import RunOutcome
 from tidemark.operate.versions.trial import Start, Trial, run_trial
 
 # What Derby says if another process has a database open, or makes it at the same time.
 NOT_OPENED = re.compile(
     r"(?:booted the database |database directory '|start database ')(/[^' ]*?)[.']?(?:[\s,]|$)"
 )
+
+ENDLESS = "the run had not ended"
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,23 @@ class OutOfTimeError(Exception):
     """A run was stopped because the budget had ended, or the proof was interrupted."""
 
 
+class _EndlessError(Exception):
+    """A run takes so long that it may wait for ever."""
+
+
+def is_endless(failure: str) -> bool:
+    """Return whether a run was stopped because it may wait for ever."""
+    return ENDLESS in failure
+
+
+def _endless(home: Home, seconds: float) -> Trial:
+    """Return a run that was stopped."""
+    with Store(home.database) as store:
+        last = max(store.all_job_runs(), key=lambda run: run.started_at_ms)
+    error = f"{ENDLESS} after {seconds:.0f} s, many times as long as the first run, and was stopped"
+    return Trial(home, (RunOutcome(last.job_name, "STOPPED", error, None, None),), 0, 0)
+
+
 @dataclass(frozen=True)
 class Bench:
     """What all experiments share.
@@ -75,6 +95,7 @@ class Bench:
         answers: what was said of rows that were compared, by what was compared.
         command: what is proved, for a replay.
         reserve: how many seconds before the deadline runs are stopped.
+        patience_s: how long a run may take, before it is taken for one that waits for ever.
     """
 
     subject: Subject
@@ -85,6 +106,7 @@ class Bench:
     is_interrupted: threading.Event = field(default_factory=threading.Event)
     deadline: float | None = None
     reserve: float = 0.0
+    patience_s: float | None = None
     home: Home | None = None
     answers: dict[Any, Any] = field(default_factory=dict)
     command: Mapping[str, Any] = field(default_factory=dict)
@@ -117,13 +139,23 @@ class Bench:
             earlier = max(counts.values(), default=0)
         if not records_operations(home):  # which keeps the messages that runs send, too
             record_operations(home)
-        trial = run_trial(
-            home,
-            start or self.subject.start,
-            version or self.subject.version,
-            replace(self.jvms, turn=turn + earlier),
-            observe=self.observe_run,
-        )
+        since = time.monotonic()
+
+        def observe(run: JobRun | None) -> None:
+            self.observe_run(run)
+            if self.patience_s is not None and time.monotonic() - since > self.patience_s:
+                raise _EndlessError
+
+        try:
+            trial = run_trial(
+                home,
+                start or self.subject.start,
+                version or self.subject.version,
+                replace(self.jvms, turn=turn + earlier),
+                observe=observe,
+            )
+        except _EndlessError:
+            return _endless(home, time.monotonic() - since)
         not_opened = NOT_OPENED.search(trial.failure)
         if not_opened and Path(not_opened[1]).is_relative_to(self.scratch):
             raise TidemarkError(

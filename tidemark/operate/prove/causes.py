@@ -7,6 +7,7 @@ from typing import TypeAlias
 from tidemark.local_state.operations import BOOKMARK, COPY, DELETE, ITEMS, PUT, Operation
 from tidemark.model.advice import advice_of, catalogue
 from tidemark.operate.prove.changes import (
+    PART_PATH,
     commits_batch,
     has_partitions,
     is_hidden,
@@ -52,7 +53,7 @@ class Fault:
         operations: what the run changes, in order.
         target: whose rows they are; empty: of any.
         has_ended: whether a request that failed has ended the run.
-        has_noted: whether a run has noted how far it had got after a write that failed.
+        noted: what notes how far the run had got after a request that failed; None if nothing does.
         has_written: whether the later run has written the target.
         sources: URIs of the files that the run reads as new ones.
         failure: how a job after the one that died fails; empty if none does.
@@ -63,7 +64,7 @@ class Fault:
     operations: Sequence[Operation]
     target: str = ""
     has_ended: bool = False
-    has_noted: bool = False
+    noted: Operation | None = None
     has_written: bool = True
     sources: Sequence[str] = ()
     failure: str = ""
@@ -112,10 +113,24 @@ def of_types(cause: Cause, columns: Iterable[str]) -> Cause:
     return replace(cause, text=text, remedy=remedy)
 
 
-def or_of_mark(cause: Cause, target: str) -> Cause:
-    """Return the cause of a target that a run reads before it writes it, as its marks are."""
-    mark = f"; or, if it is a mark of how far the job has got and no data: --ignore {target}"
-    return replace(cause, remedy=f"{cause.remedy}{mark}")
+def or_no_data(cause: Cause, target: str, written: Collection[str], read: Collection[str]) -> Cause:
+    """Return the cause of a target that may be no data, with the option that leaves it out.
+
+    A run reads its marks before it writes them; a log has an object of each run, named anew.
+    """
+    if written and set(written) <= set(read):
+        what = "a mark of how far the job has got"
+    elif len(written) == 1 and all(map(_is_named_anew, written)) and "--ignore" not in cause.remedy:
+        what = "a log of runs"
+    else:
+        return cause
+    return replace(
+        cause, remedy=f"{cause.remedy}; or, if it is {what} and no data: --ignore {target}"
+    )
+
+
+def _is_named_anew(place: str) -> bool:
+    return pattern_of(place) != place and not PART_PATH.search(place)
 
 
 def with_notes(fault: Fault, marks: Collection[str], pointers: Collection[str] = ()) -> Fault:
@@ -126,13 +141,14 @@ def with_notes(fault: Fault, marks: Collection[str], pointers: Collection[str] =
     noted = [
         replace(operation, kind=BOOKMARK)
         if operation.places[-1] in pointers
-        else _as_note(operation, fault.target, marks)
+        else as_note(operation, fault.target, marks)
         for operation in fault.operations
     ]
     return replace(fault, operations=noted)
 
 
-def _as_note(operation: Operation, target: str, marks: Collection[str]) -> Operation:
+def as_note(operation: Operation, target: str, marks: Collection[str]) -> Operation:
+    """Return an operation, as a note of what is done if it changes a mark beside the target."""
     is_change = operation.kind in (PUT, COPY, DELETE, ITEMS) and not is_of(operation, target)
     is_mark = bool(target) and operation.places[-1] in marks
     if is_change and (is_mark or commits_batch(operation)):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from datetime import date
 
 from tidemark.local_state.operations import BOOKMARK as BOOKMARK_COMMIT
 from tidemark.local_state.operations import (
@@ -20,11 +21,13 @@ from tidemark.local_state.operations import (
     changes_items,
 )
 
-VARYING = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=jr_)[0-9a-f]+|\d+")
+# Of UUIDs, also without their hyphens.
+ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])"
+VARYING = re.compile(rf"{ID}|(?<=jr_)[0-9a-f]+|\d+")
 # Of a table of Iceberg: nobody reads it before the catalog names it.
 METADATA_PATH = re.compile(r"/metadata/[^/]+(\.avro|\.metadata\.json|\.stats)$")
 PART_PATH = re.compile(r"/(run-[^/]*-)?part-[^/]+$")
-RANDOM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(-c\d+)?|(?<=jr_)[0-9a-f]+")
+RANDOM = re.compile(rf"(?:{ID})(-c\d+)?|(?<=jr_)[0-9a-f]+")
 COMMITTERS = re.compile(r"/(_temporary|\.spark-staging|__magic)[^/]*/.*/")  # names of attempts
 BATCH_PATH = re.compile(r"/commits/\d+$")  # in the checkpoint of a streaming query
 HIDDEN_NAME = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
@@ -120,8 +123,16 @@ def is_of(operation: Operation, target: str) -> bool:
     if target.endswith(OF_PARTITIONS):
         words, table = operation.places[0].split(), target.removesuffix(OF_PARTITIONS)
         return operation.kind == REQUEST and words[0] == "glue" and table.endswith(f".{words[-1]}")
-    place = operation.places[-1]
-    return is_below(place, target) or (operation.kind == JDBC and target.startswith(f"{place} "))
+    return bool(places_within(operation, target)) or (
+        operation.kind == JDBC and target.startswith(f"{operation.places[-1]} ")
+    )
+
+
+def places_within(operation: Operation, target: str) -> list[str]:
+    """Return what an operation changed of a target; a transaction changes several tables."""
+    if operation.kind == ITEMS:
+        return [place for place in operation.places if place == target or not target]
+    return [place for place in operation.places[-1:] if is_below(place, target)]
 
 
 def is_state(operation: Operation) -> bool:
@@ -141,6 +152,20 @@ def unjudged(operations: Iterable[Operation]) -> list[str]:
     requests = [request for request in operations if request.kind == REQUEST]
     others = [request for request in requests if not request.places[0].startswith(COMPARED)]
     return list(dict.fromkeys(f"{request.places[0]} ({place_of(request)})" for request in others))
+
+
+def named_after_day(operations: Iterable[Operation], day: date) -> str:
+    """Return the first name of objects, up to the day on which a run writes them; else empty.
+
+    A name that has the time, too, is another one in each run, which all experiments show.
+
+    Example:
+        `s3://lake/out/year=2026/month=11/day=30`, on that day.
+    """
+    texts = (day.strftime(form) for form in ("%Y-%m-%d", "%Y%m%d", r"%Y/(?:\w+=)?%m/(?:\w+=)?%d"))
+    is_named = re.compile(rf"(?<!\d)({'|'.join(texts)})(?![T _-]?\d)")
+    puts = (change.places[-1] for change in operations if change.kind in (PUT, COPY))
+    return next((put[: named.end()] for put in puts if (named := is_named.search(put))), "")
 
 
 def micro_batches(operations: Iterable[Operation]) -> int:

@@ -9,8 +9,8 @@ from typing import Self, TypeAlias
 from tidemark.local_state.operations import Operation, read_operations
 from tidemark.local_state.reads import listed_first, read_first
 from tidemark.operate.prove.baselines import Baseline, Wanted, jobs_of_runs
-from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.causes import Cause, Fault, of_types, or_of_mark
+from tidemark.operate.prove.bench import Bench, Outcome, is_endless
+from tidemark.operate.prove.causes import Cause, Fault, as_note, of_types, or_no_data
 from tidemark.operate.prove.changes import (
     SENT,
     is_below,
@@ -18,20 +18,26 @@ from tidemark.operate.prove.changes import (
     is_state,
     is_write,
     micro_batches,
+    places_within,
     with_short_calls,
 )
 from tidemark.operate.prove.crash_points import CRASH
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.findings import BAD, Finding, Wish
+from tidemark.operate.prove.hidden_marks import changed_marks, steady_marks
 from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.judge import judge
 from tidemark.operate.prove.judged import WORST, TargetRows, Verdict, worst
-from tidemark.operate.prove.kinds.arrivals import InParts
+from tidemark.operate.prove.kinds.arrivals import (
+    ArrivesWithEarlierTime,
+    InParts,
+    ReverseOrder,
+)
 from tidemark.operate.prove.kinds.every import cause_of, kind_of
 from tidemark.operate.prove.kinds.machines import NewestVersion
 from tidemark.operate.prove.kinds.reruns import NothingNew
 from tidemark.operate.prove.pointers import RunFolders
-from tidemark.operate.prove.refusals import ERROR
+from tidemark.operate.prove.refusals import ERROR, done_before_failure
 
 Done: TypeAlias = Sequence[tuple[Wanted, Outcome]]
 
@@ -44,25 +50,29 @@ class Marks:
         read: those that a run has opened, or has looked for.
         listed: those that a script has listed, or would have.
         pointers: objects that name what counts of a target.
+        hidden: objects of hidden names that are the same after two equal runs, with their digests.
     """
 
     read: set[str]
     listed: set[str]
     pointers: set[str]
+    hidden: Mapping[str, str]
 
     @classmethod
-    def of(cls, first: Outcome, others: Iterable[Outcome], folders: RunFolders) -> Self:
+    def of(
+        cls, first: Outcome, control: Outcome, others: Iterable[Outcome], folders: RunFolders
+    ) -> Self:
         """Return those of the first run and of others, which find what it has written."""
         homes = {other.home.root: other.home for other in others}.values()
         read, listed = read_first(first.home), listed_first(first.home)
         for home in homes:
             read |= read_first(home, is_written=True)
             listed |= listed_first(home)
-        return cls(read, listed, {f"s3://{path}" for path in folders.pointers})
+        return cls(read, listed, set(folders.places), steady_marks(first.home, control.home))
 
     def has(self, run: Baseline, target: str) -> bool:
         """Return whether all that a run has written of a target may tell what is done."""
-        written = {change.places[-1] for change in run.operations if is_of(change, target)}
+        written = {place for change in run.operations for place in places_within(change, target)}
         return bool(written) and written <= self.read | self.listed
 
 
@@ -84,7 +94,7 @@ def compared(
     ask = partial(judge, bench, folders=folders, batches=micro_batches(first.operations))
     rows, by_time = ask(first.outcome, control, _outcomes(of_first), wish, {})
     runs = (wanted.of.outcome for wanted, _ in done)
-    marks = Marks.of(first.outcome, (*runs, *_outcomes(done)), folders)
+    marks = Marks.of(first.outcome, control, (*runs, *_outcomes(done)), folders)
     findings = _findings(bench, wish, of_first, rows, marks)
     others = [(wanted, outcome) for wanted, outcome in done if wanted.well is not None]
     if well := next((wanted.well for wanted, _ in others if wanted.well), None):
@@ -101,7 +111,7 @@ def compared(
         rows, _ = ask(well, None, [outcome], wish, by_time)
         findings |= _findings(bench, wish, [(wanted, outcome)], rows, marks)
     caused = with_first_causes(with_own_causes(list(findings.values()), first.operations))
-    judged = [_accepted(finding, wish) for finding in _with_plain_causes(caused)]
+    judged = [_accepted(finding, wish) for finding in with_plain_causes(caused)]
     return dict(zip(findings, judged, strict=True)), by_time
 
 
@@ -159,22 +169,30 @@ def _own_causes(finding: Finding, best: Mapping[str, Cause]) -> dict[str, Cause]
     }
 
 
-def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
+def with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings, those of files that arrive late with a cause that has no late file."""
     # A run with nothing new, or over the files in parts, does not depend on when they arrive.
-    plain = {
-        (finding.verdict, target): cause
-        for kind in (InParts.name, NothingNew.name)
-        for finding in findings
-        if finding.experiment.kind == kind and finding.cause
-        for target, cause in {"": finding.cause, **finding.causes}.items()
-    }
+    plain = _causes_of(findings, InParts.name, NothingNew.name)
+    # Nor does a mark of the rows themselves depend on the times of files.
+    of_rows = _causes_of(findings, ReverseOrder.name) | plain
+    earlier = ArrivesWithEarlierTime.name
     return [
-        _with_known(finding, "", plain)
+        _with_known(finding, "", of_rows if finding.experiment.kind == earlier else plain)
         if kind_of(finding.experiment).has_late_file and finding.cause
         else finding
         for finding in findings
     ]
+
+
+def _causes_of(findings: Sequence[Finding], *kinds: str) -> dict[tuple[Verdict, str], Cause]:
+    """Return the causes of some kinds by their verdicts and targets, that of any target by ""."""
+    return {
+        (finding.verdict, target): cause
+        for kind in kinds
+        for finding in findings
+        if finding.experiment.kind == kind and finding.cause
+        for target, cause in {"": finding.cause, **finding.causes}.items()
+    }
 
 
 def _outcomes(done: Done) -> list[Outcome]:
@@ -206,6 +224,8 @@ def _finding(
         else target
         for target in rows
     ]
+    if experiment.kind == CRASH and not wanted.late:
+        counting += changed_marks(wanted, outcome, marks.hidden)
     if not kind.is_of_changes:
         # What a later job of a workflow reads, shows in what that job writes.
         unread = [target for target in counting if not baseline.is_read_on(target.target)]
@@ -296,25 +316,28 @@ def _cause(
     # A run that finds a target may do what the first one did not: delete it, for example.
     if kind_of(experiment).writes_otherwise:
         around += of_target
-    # A run whose write has failed may then have noted how far it had got.
-    failing, has_noted = experiment.operation, False
-    if failing is not None and recorded and experiment.kind == ERROR:
-        own = [change.number for change in baseline.operations if change.run_id == failing.run_id]
+    known = marks.read | marks.listed
+    # A run whose request has failed may then have noted how far it had got.
+    noted = None
+    if recorded and experiment.kind == ERROR:
         until_then = jobs_of_runs(outcome.start) if outcome.start else {}
         of_failed = [change for change in recorded if change.run_id in until_then]
-        has_noted = any(map(is_state, of_failed[own.index(failing.number) :]))
+        later = of_failed[done_before_failure(baseline.operations, experiment) :]
+        noted = next((note for note in later if is_state(as_note(note, target, known))), None)
     fault = Fault(
         experiment,
         verdict,
         around,
         target,
         has_ended=bool(outcome.trials and outcome.trials[0].failure),
-        has_noted=has_noted,
+        noted=noted,
         has_written=bool(of_target) or not target.startswith("s3://"),
         sources=baseline.sources,
-        failure=_failure_of_later_job(baseline, outcome),
+        failure=outcome.failure
+        if is_endless(outcome.failure)
+        else _failure_of_later_job(baseline, outcome),
     )
-    cause = cause_of(fault, marks.read | marks.listed, marks.pointers)
+    cause = cause_of(fault, known, marks.pointers)
     cause = of_types(cause, rows.types) if rows.types else cause
-    written = {change.places[-1] for change in baseline.operations if is_of(change, target)}
-    return or_of_mark(cause, target) if written and written <= marks.read else cause
+    written = {place for change in baseline.operations for place in places_within(change, target)}
+    return or_no_data(cause, target, written, marks.read)

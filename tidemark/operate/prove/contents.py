@@ -34,6 +34,13 @@ UNCOMMITTED_PIECE, TABLES_PIECE, TAGS_PIECE = "uncommitted", "tables", "tags "
 COMMITTED_BOOKMARK = "bookmark "
 WRITTEN_ANEW = "written after runs of "  # begins the text of a piece
 CREATES = re.compile(r"^AmazonSQS\.CreateQueue$|(^|&)Action=CreateTopic(&|$)")
+# Requests that put a value, which the next one replaces, and what names that.
+VALUES = {
+    "AmazonSSM.PutParameter": "Name",
+    "secretsmanager.PutSecretValue": "SecretId",
+    "secretsmanager.UpdateSecret": "SecretId",
+}
+OF_VALUES = ("secretsmanager", "ssm")
 UNCHANGED = "as it was before the first run"
 LAST_RUNS = "SELECT job_name, MAX(started_at_ms) AS began_ms FROM job_run GROUP BY job_name"
 MAX_BYTES = 1_000_000  # of a file whose rows are looked at; of others, their bytes
@@ -54,7 +61,11 @@ OF_TABLE = ("schemas", "current-schema-id", "partition-specs", "default-spec-id"
 ATTEMPTS = re.compile(r'("(?:wmEpoch|attempt)": \{"N": ")(\d+)')  # in items of the library
 TOKENS = re.compile(r'\\"[0-9a-f]{16}\\"]"')  # of windows: which process has opened one
 DELETED = 2  # the status of a file that a manifest names no more
-TAGS = "SELECT bucket, key, mtime_ns, tags FROM object_file WHERE tags != '{}'"
+TAGS = """
+SELECT bucket, key, mtime_ns, tags, headers FROM object_file
+WHERE tags != '{}' OR headers LIKE '%x-amz-meta-%'
+"""
+METADATA_NAME = "x-amz-meta-"  # begins the names of headers
 OF_PROCESS, SIZES = ("app-id", "engine-", "iceberg-", "spark.app.id"), "-size"
 
 
@@ -204,6 +215,17 @@ def _as_text(value: Any) -> str:
     return json.dumps(value, default=str, sort_keys=True)
 
 
+def items_of(file: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield the items of tables of DynamoDB: the table, the key, and the item as JSON."""
+    if not file.is_file():
+        return
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+        for (table,) in database.execute("SELECT table_name FROM _tables").fetchall():
+            quoted = '"' + table.replace('"', '""') + '"'
+            items = database.execute(f"SELECT pk, sk, item_json FROM {quoted}")  # noqa: S608 (quoted)
+            yield from ((table, f"{pk} {sk}", item) for pk, sk, item in items)
+
+
 def _items(file: Path) -> Iterator[Piece]:
     """Yield the tables of DynamoDB and their items: the engine keeps each as JSON."""
     if not file.is_file():
@@ -267,30 +289,40 @@ def _avro(home: Home, uri: str) -> list[dict[str, Any]]:
 
 
 def _tags(home: Home) -> Iterator[Piece]:
-    """Yield the tags of objects, which a job may keep as marks."""
+    """Yield the tags and the metadata of objects, which a job may keep as marks."""
     file = home.root / OBJECTS_FILE
     if not file.is_file():
         return
     with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
-        for bucket, key, time_ns, tags in database.execute(TAGS).fetchall():
+        for bucket, key, time_ns, tags, headers in database.execute(TAGS).fetchall():
             there = home.lake / bucket / key
             if there.is_file() and there.stat().st_mtime_ns == time_ns:
-                yield Piece(f"{TAGS_PIECE}{bucket}/{key}", tags)
+                named = json.loads(headers).items()
+                metadata = {name: value for name, value in named if name.startswith(METADATA_NAME)}
+                yield Piece(f"{TAGS_PIECE}{bucket}/{key}", _as_text([tags, metadata]))
 
 
 def _requests(file: Path) -> Iterator[Piece]:
     """Yield the requests that services were sent, in order, without their signatures.
 
-    A topic or a queue that is created again is the one that is there.
+    A topic or a queue that is created again is the one that is there. Of a parameter or a secret
+    the last value counts, and not how often it was put.
     """
     entries = file.read_bytes().splitlines() if file.is_file() else []
-    made = dict[str, None]()
+    made, values = dict[str, None](), dict[str, str]()
     for entry in map(json.loads, entries):
         body = base64.b64decode(entry["body"]).decode(errors="replace")
         name = entry["headers"].get("x-amz-target", body)
         text = f"{entry['service']} {entry['path']} {name} {body}"
+        if name in VALUES:
+            values[f"{entry['service']} {json.loads(body).get(VALUES[name])}"] = text
+            continue
+        if entry["service"] in OF_VALUES:  # it may delete one of them, or make it
+            made |= {f"{len(made) + at} {put}": None for at, put in enumerate(values.values())}
+            values.clear()
         made[text if CREATES.search(name) else f"{len(made)} {text}"] = None
     yield from (Piece("requests", f"{number} {text}") for number, text in enumerate(made))
+    yield from (Piece("values", text) for text in values.values())
 
 
 def _embedded(folder: Path) -> Iterator[Piece]:

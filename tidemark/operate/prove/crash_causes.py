@@ -28,6 +28,7 @@ from tidemark.operate.prove.changes import (
 )
 
 DELETES = (DELETE, "dynamodb DeleteItem")  # of an object or an item that is a note
+WAITS = Cause(*why("waits-for-ever"))
 
 
 def of_crash(fault: Fault, after: int) -> Cause:
@@ -126,6 +127,14 @@ def _deleted_after(noted: Operation, left: Sequence[Operation]) -> Operation | N
 def _of_lock(noted: Operation, deleted: Operation) -> Cause:
     lines = {"place": place_of(noted), "after": place_of(deleted)}
     return at(noted, *why("lock-left", lock=noted.places[-1], **lines))
+
+
+def of_waiting(operations: Sequence[Operation], after: int) -> Cause:
+    """Return why a run waits for ever: for an object that the dead run would have deleted."""
+    puts = {change.places[-1]: change for change in operations if change.number <= after}
+    left = (change for change in operations if change.number > after and change.kind == DELETE)
+    unlocked = next((change for change in left if change.places[-1] in puts), None)
+    return _of_lock(puts[unlocked.places[-1]], unlocked) if unlocked else WAITS
 
 
 def _of_note(fault: Fault, noted: Operation, to_write: Operation) -> Cause:

@@ -12,6 +12,7 @@ from tidemark.operate.prove.judged import WORST, TargetRows, Verdict, worst
 NOTHING_TRIED, NOT_ALL_TRIED = 3, 4  # exit codes
 RIGHT: Sequence[Verdict] = ("equal", "accepted", "told")
 BAD: Sequence[Verdict] = ("changed", "doubled", "lost", "fails")
+ANOTHER_DAY = "another day"  # what `--ignore` calls it
 
 
 @dataclass(frozen=True)

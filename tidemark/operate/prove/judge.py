@@ -10,9 +10,9 @@ from tidemark.errors import UsageError
 from tidemark.local_state.home import Home
 from tidemark.local_state.outside import is_within, read_outside
 from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.findings import Wish
+from tidemark.operate.prove.findings import ANOTHER_DAY, Wish
 from tidemark.operate.prove.judged import TargetRows
-from tidemark.operate.prove.places import sides_of_places
+from tidemark.operate.prove.places import hidden_marks, sides_of_places
 from tidemark.operate.prove.pointers import RunFolders
 from tidemark.operate.prove.tables import dumped, dumped_others, iceberg_tables, key_of
 from tidemark.operate.rows.rows_here import are_small, judged_here
@@ -51,7 +51,8 @@ def judge(
     _check_key(wish.key, columns)
     if control and len(columns) == len(answers):  # else some columns are not known
         outside = [what.rpartition(" (")[0] for what in read_outside(baseline.home)]
-        _check_ignored(wish, list(asked), columns, outside)
+        others = (*hidden_marks(baseline.home), ANOTHER_DAY)
+        _check_ignored(wish, [*asked, *others], columns, outside)
     columns_by_time = {
         name: [column for column in answer["by_time"] if column not in wish.ignored]
         for name, answer in answers.items()

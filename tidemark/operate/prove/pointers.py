@@ -1,16 +1,28 @@
-"""Objects that name what counts: a run writes folders or files, then an object that says so."""
+"""Objects that name what counts: a run writes folders or files, then an object that says so.
 
+A parameter of SSM may name it, too, or an item of DynamoDB whose key stays the same.
+"""
+
+import base64
+import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import SERVICES, TABLES
+from tidemark.local_state.machine.own_files import read_lines
+from tidemark.local_state.operations import DYNAMODB, table_uri
 from tidemark.operate.prove.changes import pattern_of
+from tidemark.operate.prove.contents import items_of
 from tidemark.operate.prove.identity import MADE_UP
 from tidemark.operate.versions.targets import Files, changed_targets, files_of
 
 MAX_BYTES = 100_000
 MANIFEST = "manifest"  # in the name of an object that lists the files that readers read
+PARAMETER = "ssm PutParameter "  # begins the place of a request, which its name follows
+OF_LOCATION = re.compile(r"/([^/\"\s]+)")  # its parts
 MIN_NAME = 8  # characters of a folder's name: a shorter one, such as 1, stands in any text
 
 
@@ -20,13 +32,20 @@ class RunFolders:
 
     Attributes:
         vary: whether two equal runs write to folders of different names.
-        pointers: the paths of the objects that then name the one that counts.
+        pointers: the paths of the objects that then name the one that counts; of a parameter of
+            SSM or an item, the place of the request that puts it.
         listed: the folders of the files that a manifest names.
     """
 
     vary: bool = False
     pointers: Sequence[str] = ()
     listed: Collection[str] = ()
+
+    @property
+    def places(self) -> list[str]:
+        """The pointers as the places of the operations that change them."""
+        others = (PARAMETER, f"{DYNAMODB}:")
+        return [path if path.startswith(others) else f"s3://{path}" for path in self.pointers]
 
 
 SAME = RunFolders()
@@ -47,7 +66,7 @@ def run_folders(base: Home, run: Home, control: Home) -> RunFolders:
 
 
 def pointers_of(home: Home, before: Files, files: Files) -> list[str]:
-    """Return the paths of the objects that name each folder that a run has made for itself.
+    """Return what names each folder that a run has made for itself: objects and other places.
 
     None unless there are such folders, and each of them is named.
     """
@@ -57,6 +76,7 @@ def pointers_of(home: Home, before: Files, files: Files) -> list[str]:
         for path, (size, _) in files.items()
         if size <= MAX_BYTES and path not in made and files[path] != before.get(path)
     }
+    texts |= _values(home)
     names = set(made.values())
     naming = [path for path, text in texts.items() if any(name in text for name in names)]
     are_named = all(any(name in texts[path] for path in naming) for name in names)
@@ -85,7 +105,12 @@ def forgotten(home: Home, files: Files, folders: RunFolders) -> set[str]:
     """Return the paths of the files that no pointer names: in folders of runs, or beside others."""
     if not folders.pointers:
         return set()
-    text = "".join(_text(home, path) for path in folders.pointers if path in files)
+    values = _values(home)
+    text = "".join(
+        values[path] if path in values else _text(home, path)
+        for path in folders.pointers
+        if path in files or path in values
+    )
     names = {
         path: _own_file(path) if path.rpartition("/")[0] in folders.listed else _own_folder(path)
         for path in files
@@ -110,6 +135,21 @@ def _own_folder(path: str) -> str:
     """Return the name of the folder that a run has made for itself, by an id or a time."""
     parts = [part for part in path.split("/")[1:-1] if "=" not in part and len(part) >= MIN_NAME]
     return next((part for part in parts if pattern_of(f"s3://b/{part}") != f"s3://b/{part}"), "")
+
+
+def _values(home: Home) -> dict[str, str]:
+    """Return the values of parameters, and items, by the places of the requests that put them."""
+    values = dict[str, str]()
+    for request in read_lines(home.root / SERVICES):
+        if request["headers"].get("x-amz-target") == "AmazonSSM.PutParameter":
+            body = json.loads(base64.b64decode(request["body"]))
+            values[f"{PARAMETER}{body['Name']}"] = body.get("Value", "")
+    for table, key, item in items_of(home.root / TABLES):
+        # An item for each run is a log, and a mark may have the id of its run: not as a location.
+        if not MADE_UP.search(key):
+            place, names = table_uri(table), " ".join(OF_LOCATION.findall(item))
+            values[place] = f"{values.get(place, '')} {names}"
+    return values
 
 
 def _text(home: Home, path: str) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from tidemark.errors import NotProvedError
 from tidemark.glue_service.runs.run_variables import no_executors_reason
@@ -23,13 +24,13 @@ from tidemark.operate.prove.baselines import (
     run_well,
 )
 from tidemark.operate.prove.bench import Bench, Outcome, OutOfTimeError
-from tidemark.operate.prove.changes import messages_taken, unjudged
+from tidemark.operate.prove.changes import messages_taken, named_after_day, unjudged
 from tidemark.operate.prove.comparison import compared
 from tidemark.operate.prove.contents import Contents
 from tidemark.operate.prove.crash_points import CRASH
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.explore import after_repairs, not_reached, of_changes
-from tidemark.operate.prove.findings import Finding, Proof, Wish
+from tidemark.operate.prove.findings import ANOTHER_DAY, Finding, Proof, Wish
 from tidemark.operate.prove.halves import home_of_halves
 from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.kinds.arrivals import InParts
@@ -46,6 +47,10 @@ from tidemark.operate.prove.taken import taken_away
 from tidemark.operate.prove.views import Views
 from tidemark.operate.versions.trial import threads_until
 
+MIN_PATIENCE_S, PATIENCE = (
+    90.0,
+    10.0,
+)  # the least, and how many times as long as a run that goes well
 FOR_COMPARISON = 0.15  # of the budget
 OF_PARTS = [name for name, kind in BY_NAME.items() if kind.needs_parts]
 OF_TWO_FILES = [name for name, kind in BY_NAME.items() if kind.needed_files > 1 or kind.needs_parts]
@@ -63,6 +68,8 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         before = bench
         bench, first, control = _with_two_files(bench, wish, threads, first, control)
         split = "" if bench is before else first.sources[0]
+        slowest = max(first.outcome.seconds, control.seconds)
+        bench = replace(bench, patience_s=max(MIN_PATIENCE_S, PATIENCE * slowest))
         if place := messages_taken(first.operations):
             raise NotProvedError(
                 f"{place} takes messages from a queue, and the SQS of this machine keeps none "
@@ -110,8 +117,8 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         first.withheld,
         wish.clocks,
         is_anew,
-        [*unjudged(first.operations), *_outside(first, wish)],
-        [*hidden_marks(first.outcome.home), *(f"s3://{path}" for path in states.folders.pointers)],
+        [*unjudged(first.operations), *_outside(first, wish), *_of_another_day(first, wish, since)],
+        [*hidden_marks(first.outcome.home), *states.folders.places],
         sorted(states.equality.noisy),
         bench.subject.scripts,
         len(states.known),
@@ -147,6 +154,17 @@ def _outside(run: Baseline, wish: Wish) -> list[str]:
         f"{what}, {plural(count, 'time')}"
         for what, count in counts.items()
         if not is_within(what.rpartition(" (")[0], wish.ignored)
+    ]
+
+
+def _of_another_day(run: Baseline, wish: Wish, since: float) -> list[str]:
+    """Return what a script that reads the clock names after the day: a retry may have another."""
+    days = {datetime.fromtimestamp(since, zone).date() for zone in (UTC, None)}
+    named = dict.fromkeys(named_after_day(run.operations, day) for day in days if wish.clocks)
+    return [
+        f"{ANOTHER_DAY}: the run names {place} after its own; give the day as an argument"
+        for place in named
+        if place and not wish.ignores(ANOTHER_DAY)
     ]
 
 

@@ -90,6 +90,16 @@ def refusals(
     return [*experiments, *([_left(left)] if left else [])]
 
 
+def done_before_failure(operations: Sequence[Operation], error: Experiment) -> int:
+    """Return how many changes its run has made when a request has failed as in an error."""
+    made = error.operation or error.request
+    if made is None:
+        return 0
+    is_done = error.how == UNANSWERED or error.request is not None
+    last = error.after if is_done else error.after - 1
+    return sum(change.run_id == made.run_id and change.number <= last for change in operations)
+
+
 def _is_of(names: Sequence[str], place: str) -> bool:
     """Return whether a request has one of the names."""
     return any(name in place.split() for name in names)

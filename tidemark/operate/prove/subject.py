@@ -11,7 +11,7 @@ from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.http.serving import Options, serving
 from tidemark.glue_service.runs.job_runs import start_job_run
 from tidemark.glue_service.runs.jvms.supply import Jvms
-from tidemark.glue_service.submission import Submission
+from tidemark.glue_service.submission import EXTRA_MODULES, Submission
 from tidemark.local_state.deployment.project_files import files_like
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
@@ -59,13 +59,19 @@ def script_subject(submission: Submission) -> Subject:
         start,
         lambda _: start,
         submission.glue_version,
-        {submission.script.name: submission.script},
+        {**_modules(submission), submission.script.name: submission.script},
         start,
         not_together_reason(None, None),
         start,
         newest,
         _not_newer_reason([submission.glue_version], newest),
     )
+
+
+def _modules(submission: Submission) -> dict[str, Path]:
+    """Return the modules of this machine that are given with a script, by their names."""
+    files = map(Path, submission.arguments.get(EXTRA_MODULES, "").split(","))
+    return {file.name: file for file in files if file.suffix == ".py" and file.is_file()}
 
 
 def app_subject(app: App, workflow: str | None, job: str | None, scratch: Path) -> Subject:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.sampled import at_night
@@ -42,6 +44,24 @@ def test_compression_of_the_connection_is_that_of_the_files(
 
     (name,) = [name for name in s3.names() if "_SUCCESS" not in name]
     assert name.rpartition("-c000")[2] == suffix
+
+
+def test_the_errors_of_a_read_are_written_to_json(glue_context, sink, s3, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.json").write_text('{"id": 1}\n{"id": 2, "am', encoding="utf-8")
+    rows = glue_context.create_dynamic_frame.from_options(
+        "s3", {"paths": [f"{tmp_path}/in"]}, "json"
+    )
+
+    sink(rows.errorsAsDynamicFrame(), "json", catalog=False)
+
+    lines = [
+        json.loads(line)["error"]
+        for name in s3.names()
+        if "_SUCCESS" not in name
+        for line in (s3.folder / name).read_text(encoding="utf-8").splitlines()
+    ]
+    assert [(line["input"], line["dynamicRecord"]) for line in lines] == [('{"id": 2, "am', {})]
 
 
 def test_an_option_that_is_wrong_is_refused_by_name(sink, frame):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from tidemark.local_state.operations import Operation
 from tidemark.operate.prove.causes import Cause, Fault
@@ -33,7 +34,7 @@ def cause_of(
     target: str = "",
     *,
     marks: Collection[str] = (),
-    **facts: bool,
+    **facts: Any,
 ) -> Cause:
     return every.cause_of(Fault(experiment, verdict, operations, target, **facts), marks)
 

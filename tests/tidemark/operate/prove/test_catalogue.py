@@ -7,7 +7,7 @@ import pytest
 from tests.pages import Page
 from tests.tidemark.operate.prove.catalogue import CATALOGUE as OF_GLUE
 from tests.tidemark.operate.prove.jobs import ALL, COMMIT, NEW, WHERE_ANY, WINDOWS, Case
-from tests.tidemark.operate.prove.plain_jobs import PLAIN
+from tests.tidemark.operate.prove.plain_jobs import HEAD, PLAIN
 
 pytestmark = pytest.mark.spark
 CATALOGUE = [*OF_GLUE, *PLAIN]
@@ -34,6 +34,24 @@ def test_items_that_follow_a_known_state_are_compared(verdicts, project):
     for day in (2, 3, 4):
         (project / f"home/lake/lake/in/day{day}.json").unlink()
     case = next(case for case in CATALOGUE if case.name == "adds-to-items")
+
+    assert verdicts(case, only=("crash",)) == {"crash": "changed"}
+
+
+# A running total of a hidden name looks like a mark: it is read, and then written.
+HIDDEN_TOTAL = """
+for key in keys("in/"):
+    total = json.loads(read("out/_total.json")) if keys("out/_total") else 0
+    put(f"out/{name_of(key)}", read(key))
+    put("out/_total.json", json.dumps(total + len(rows_of(key))))
+    s3.delete_object(Bucket="lake", Key=key)
+"""
+
+
+def test_what_a_crash_changes_in_a_mark_of_a_hidden_name_is_told(verdicts, project):
+    for day in (2, 3, 4):
+        (project / f"home/lake/lake/in/day{day}.json").unlink()
+    case = Case("hidden-total", HEAD + HIDDEN_TOTAL, {})
 
     assert verdicts(case, only=("crash",)) == {"crash": "changed"}
 

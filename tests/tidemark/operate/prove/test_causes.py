@@ -20,10 +20,11 @@ from tests.tidemark.operate.prove.faults import (
     of_script,
     put,
 )
-from tidemark.local_state.operations import Operation
+from tidemark.local_state.operations import AwsRead, Operation
 from tidemark.model.advice import advice_of, catalogue
 from tidemark.operate.prove import causes
 from tidemark.operate.prove.causes import Fault
+from tidemark.operate.prove.changes import is_of, places_within
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.kinds import every
 from tidemark.operate.prove.kinds.every import KINDS
@@ -49,10 +50,10 @@ def test_another_version_is_the_cause_of_what_fails_there():
 def test_a_run_that_notes_its_rows_although_it_failed_commits_in_finally():
     for has_ended in (False, True):
         cause = cause_of(
-            failed(1, WRITE_FIRST), "lost", WRITE_FIRST, has_ended=has_ended, has_noted=True
+            failed(1, WRITE_FIRST), "lost", WRITE_FIRST, has_ended=has_ended, noted=commit(3, 11)
         )
 
-        assert "commits although a write has failed" in cause.text
+        assert (cause.line, "although job.py line 10 has failed" in cause.text) == (11, True)
 
 
 def test_a_failed_run_that_did_not_commit_is_not_said_to_commit():
@@ -64,6 +65,34 @@ def test_a_failed_run_that_did_not_commit_is_not_said_to_commit():
     assert "before job.py line 10 writes them" in found.text
 
 
+def test_a_note_without_an_answer_that_ends_the_run_was_made_too_early():
+    operations = [MARK, put(2, 10)]
+    unanswered = replace(failed(1, operations), how="unanswered")
+
+    cause = cause_of(unanswered, "lost", operations, OUT, has_ended=True, marks=MARKS)
+
+    assert (cause.line, "before job.py line 10 writes them" in cause.text) == (8, True)
+
+
+def test_a_read_that_fails_in_one_thread_leaves_what_another_one_has_written():
+    request = AwsRead(1, "jr_1", f"s3 GetObject {IN}", 0, ("job.py line 9",))
+    refused = Experiment("error", "error", 0, None, "refused", request=request)
+
+    cause = cause_of(refused, "doubled", WRITE_FIRST, OUT, has_ended=True)
+
+    assert (cause.line, "had not yet noted" in cause.text) == (10, True)
+
+
+def test_a_read_whose_failure_is_taken_for_nothing_is_at_fault():
+    request = AwsRead(1, "jr_1", "ssm GetParameter /last", 0, ("job.py line 5", "io.py line 2"))
+    refused = Experiment("error", "error", 0, None, "refused", request=request)
+
+    cause = cause_of(refused, "doubled", WRITE_FIRST, OUT)
+
+    assert (cause.script, cause.line) == ("io.py", 2)
+    assert "although io.py line 2 has failed" in cause.text
+
+
 def test_the_line_that_wrote_the_target_is_at_fault_not_the_last_one():
     archive = Operation(3, "jr_1", "copy", ("s3://lake/in/1", "s3://archive/1"), "job.py", 12)
 
@@ -72,13 +101,14 @@ def test_the_line_that_wrote_the_target_is_at_fault_not_the_last_one():
     assert cause.line == 10
 
 
-def test_a_later_run_that_writes_nothing_is_said_to_skip():
-    parts = Experiment("parts", "parts")
+@pytest.mark.parametrize("has_note", [True, False])
+def test_a_later_run_that_writes_nothing_is_said_to_skip(has_note):
+    run = WRITE_FIRST if has_note else WRITE_FIRST[:2]
 
-    assert (
-        "the later run writes nothing at job.py line 10"
-        in cause_of(parts, "lost", WRITE_FIRST, OUT, has_written=False).text
-    )
+    cause = cause_of(Experiment("parts", "parts"), "lost", run, OUT, has_written=False)
+
+    assert "the later run writes nothing at job.py line 10" in cause.text
+    assert ("or job.py line 11 has noted them as read" in cause.text) is has_note
 
 
 def test_a_failed_run_that_notes_nothing_is_not_said_to_commit():
@@ -193,3 +223,12 @@ def test_each_cause_of_the_catalogue_is_named_by_the_proof_and_has_a_remedy():
 
     assert {name for name in known if f'"{name}"' not in code} == set()
     assert {cause["remedy"] for cause in known.values()} <= advice_of("prove").keys()
+
+
+def test_a_transaction_changes_each_of_its_tables_and_no_other():
+    tables = ("dynamodb:files", "dynamodb:orders")
+    request = "dynamodb TransactWriteItems files, orders"
+    transaction = Operation(1, "jr_1", "items", (request, *tables), "job.py", 25)
+
+    assert [places_within(transaction, table) for table in tables] == [[table] for table in tables]
+    assert not is_of(transaction, "dynamodb:order")

@@ -11,14 +11,14 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.operations import Operation
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Outcome
-from tidemark.operate.prove.causes import Cause, or_of_mark
+from tidemark.operate.prove.causes import Cause, or_no_data
 from tidemark.operate.prove.comparison import (
     Marks,
     _accepted,
     _with_cause_before,
-    _with_plain_causes,
     with_first_causes,
     with_own_causes,
+    with_plain_causes,
 )
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.findings import Finding, Proof, Wish
@@ -37,13 +37,13 @@ def finding(kind: str, verdict: Verdict, cause: Cause | None) -> Finding:
 @pytest.mark.parametrize("kind", ["parts", "again"])
 @pytest.mark.parametrize("late", ["order", "meanwhile"])
 def test_a_late_file_is_no_cause_of_what_goes_wrong_without_one(kind: str, late: str) -> None:
-    found = _with_plain_causes([finding(kind, "lost", REPLACES), finding(late, "lost", LATE)])
+    found = with_plain_causes([finding(kind, "lost", REPLACES), finding(late, "lost", LATE)])
 
     assert [one.cause for one in found] == [REPLACES, REPLACES]
 
 
 def test_a_late_file_is_the_cause_where_the_files_in_parts_are_right() -> None:
-    found = _with_plain_causes([finding("parts", "equal", None), finding("order", "lost", LATE)])
+    found = with_plain_causes([finding("parts", "equal", None), finding("order", "lost", LATE)])
 
     assert [one.cause for one in found] == [None, LATE]
 
@@ -92,16 +92,30 @@ def test_only_a_target_that_runs_look_at_may_be_a_note(tmp_path: Path, read: set
     written = Operation(1, "jr_1", "put", ("s3://lake/out/done.json",))
     outcome = Outcome(Experiment("again", "well"), home)
     run = Baseline(home, outcome, [written], (), {}, ())
-    marks = Marks(read, set(), set())
+    marks = Marks(read, set(), set(), {})
 
     assert marks.has(run, "s3://lake/out/") is bool(read)
     assert not marks.has(run, "s3://lake/other/")
 
 
-def test_a_mark_is_named_with_the_option_that_leaves_it_out() -> None:
-    cause = or_of_mark(REPLACES, "s3://lake/state/")
+@pytest.mark.parametrize(
+    ("written", "what"),
+    [
+        (["s3://lake/x/done.json"], "if it is a mark of how far the job has got and no data"),
+        (["s3://lake/x/run-20261130.json"], "if it is a log of runs and no data"),
+        (["s3://lake/x/total.json"], ""),
+        (["s3://lake/x/part-00000-1.json"], ""),
+        (["s3://lake/x/run-1.json", "s3://lake/x/run-2.json"], ""),
+    ],
+)
+def test_what_may_be_no_data_is_named_with_the_option_that_leaves_it_out(
+    written: list[str], what: str
+) -> None:
+    adds = Cause("adds rows", "merge")
 
-    assert cause.remedy.endswith("no data: --ignore s3://lake/state/")
+    cause = or_no_data(adds, "s3://lake/x/", written, {"s3://lake/x/done.json"})
+
+    assert cause.remedy == (f"merge; or, {what}: --ignore s3://lake/x/" if what else "merge")
 
 
 def test_what_crashes_change_has_one_cause_at_the_write_of_its_target() -> None:
@@ -153,6 +167,16 @@ def test_what_is_accepted_after_one_death_is_accepted_after_two() -> None:
     caused = [_accepted(crash, wish) for crash in with_first_causes(crashes)]
 
     assert [crash.verdict for crash in caused] == ["accepted", "accepted"]
+
+
+@pytest.mark.parametrize("has_order", [True, False])
+def test_what_a_mark_of_the_rows_loses_is_not_laid_to_the_times_of_files(has_order: bool) -> None:
+    of_rows, of_times = Cause("below the mark", "look back"), Cause("whole seconds", "keep names")
+    tied, order = finding("tied", "lost", of_times), finding("order", "lost", of_rows)
+
+    [told, *_] = with_plain_causes([tied, *([order] if has_order else [])])
+
+    assert told.cause == (of_rows if has_order else of_times)
 
 
 @pytest.mark.parametrize(("is_open", "told"), [(False, "1 crash"), (True, "0 of 1 failing")])

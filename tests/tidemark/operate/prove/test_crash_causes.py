@@ -276,3 +276,19 @@ def test_how_a_later_job_fails_is_the_cause_of_what_it_does_not_write():
 
     assert (cause.script, cause.line) == ("job.py", 10)
     assert cause.text.endswith("makes a later job fail: b: ValueError (b.py, line 3)")
+
+
+def test_a_run_that_waits_for_the_lock_of_a_dead_one_is_told_where_that_is():
+    lock = "s3://lake/locks/orders"
+    run = [
+        of_script(1, "put", lock, 8),
+        of_script(2, "put", f"{OUT}1", 18),
+        of_script(3, "delete", lock, 19),
+    ]
+    failure = "job: the run had not ended after 90 s"
+
+    of_lock = cause_of(crash(2), "lost", run, OUT, failure=failure)
+    unknown = cause_of(crash(2), "fails", run[:2], OUT, failure=failure)
+
+    assert (of_lock.line, "TM514" in of_lock.remedy) == (8, True)
+    assert (unknown.line, "does not end" in unknown.text) == (None, True)

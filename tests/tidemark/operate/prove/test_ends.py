@@ -18,6 +18,7 @@ from tests.waiting import BOUND_S, wait_until
 from tidemark.cli.commands.prove import Seconds
 from tidemark.cli.interrupts import interrupted_once
 from tidemark.cli.main import main
+from tidemark.operate.prove import prove
 from tidemark.operate.prove.bench import NOT_OPENED
 
 APPEND = NEW + WHERE_ANY + 'rows.write.mode("append").parquet(OUT)' + COMMIT
@@ -83,6 +84,68 @@ def test_a_client_of_a_database_that_cannot_be_watched_is_refused(folder, line):
     assert result.exit_code == 2
     assert "job.py:" in result.stderr
     assert "JDBC, whose changes" in result.stderr
+
+
+def test_such_a_client_in_a_module_of_the_script_is_refused(folder):
+    (folder / "job.py").write_text(APPEND, encoding="utf-8")
+    (folder / "store.py").write_text("import psycopg2\n", encoding="utf-8")
+
+    result = CliRunner().invoke(main, ["prove", "job.py", "--extra-py-files", "store.py"])
+
+    assert result.exit_code == 2
+    assert "store.py:1" in result.stderr
+
+
+WAITS = """
+import time
+import boto3
+
+s3, lock = boto3.client("s3"), {"Bucket": "lake", "Key": "locks/orders"}
+while s3.list_objects_v2(Bucket="lake", Prefix="locks/")["KeyCount"]:
+    time.sleep(0.2)
+s3.put_object(**lock)
+s3.put_object(Bucket="lake", Key="out/day1.json", Body=b'{"id": 1}')
+s3.delete_object(**lock)
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_a_run_that_waits_for_ever_is_stopped_and_told(project, monkeypatch):
+    monkeypatch.setattr(prove, "MIN_PATIENCE_S", 20.0)
+    monkeypatch.setattr(prove, "PATIENCE", 1.0)
+    (project / "job.py").write_text(WAITS, encoding="utf-8")
+
+    result = CliRunner().invoke(main, ["prove", "--kind", "crash", "job.py"])
+
+    assert result.exit_code == 1, result.output
+    assert "fix job.py line 8" in result.output
+    assert "the run had not ended after" in result.output
+    assert "(TM514)" in result.output
+
+
+BY_DAY = """
+from datetime import UTC, datetime
+import boto3
+
+s3, folder = boto3.client("s3"), f"out/{datetime.now(UTC):%Y-%m-%d}"
+for entry in s3.list_objects_v2(Bucket="lake", Prefix="in/").get("Contents", []):
+    body = s3.get_object(Bucket="lake", Key=entry["Key"])["Body"].read()
+    s3.put_object(Bucket="lake", Key=f"{folder}/{entry['Key'][3:]}", Body=body)
+    s3.delete_object(Bucket="lake", Key=entry["Key"])
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+@pytest.mark.parametrize(("options", "code"), [((), 4), (("--ignore", "another day"), 0)])
+def test_what_is_named_after_the_day_is_not_judged(project, options, code):
+    (project / "job.py").write_text(BY_DAY, encoding="utf-8")
+
+    result = CliRunner().invoke(main, ["prove", "--kind", "crash", *options, "job.py"])
+
+    assert result.exit_code == code, result.output
+    assert ("another day: the run names s3://lake/out/" in result.output) is (code == 4)
 
 
 @pytest.mark.spark

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
 from tidemark.local_state.lost_executor import Moment
 from tidemark.local_state.operations import Operation
 from tidemark.operate.prove.arrivals import in_parts
-from tidemark.operate.prove.changes import described, is_hidden, is_state
+from tidemark.operate.prove.changes import described, is_hidden, is_state, named_after_day
 from tidemark.operate.prove.crash_points import crashes, late_first, without_middles
 from tidemark.operate.prove.findings import Finding
 from tidemark.operate.prove.kinds.every import CHANGE_KINDS, KINDS, at_once
@@ -220,3 +221,22 @@ def test_files_are_parted_in_their_order(count, parts):
 
     assert [len(part) for part in found] == parts
     assert [file for part in found for file in part] == files
+
+
+@pytest.mark.parametrize(
+    ("key", "named"),
+    [
+        ("day=2026-11-30/a.json", "day=2026-11-30"),
+        ("20261130/a.json", "20261130"),
+        ("year=2026/month=11/day=30/a.json", "year=2026/month=11/day=30"),
+        ("2026/11/30/12/a.json", "2026/11/30"),
+        ("orders_2026-11-30.json", "orders_2026-11-30"),
+        ("20261130_195816/a.json", None),
+        ("120261130/a.json", None),
+        ("day=2026-11-29/a.json", None),
+    ],
+)
+def test_what_is_named_after_the_day_is_told_from_what_each_run_names_anew(key, named):
+    put = Operation(1, "jr_1", "put", (f"{OUT}{key}",), "job.py", 7)
+
+    assert named_after_day([put], date(2026, 11, 30)) == (f"{OUT}{named}" if named else "")

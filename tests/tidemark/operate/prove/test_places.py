@@ -17,6 +17,7 @@ from tidemark.operate.prove.places import is_load, places_of
         (["lake/a/jr_1", "lake/b/jr_1"], ["lake/a/jr_2"], ["lake/a", "lake/b/jr_1"]),
         (["lake-1/1"], ["lake-1/2", "lake-2/2"], ["lake-1/*"]),
         (["lake/out_1", "lake/sums"], ["lake/out_2", "lake/sums"], ["lake/out_*", "lake/sums"]),
+        ([f"lake/v-{'0a' * 16}"], [f"lake/v-{'b1' * 16}"], ["lake/v-*"]),
         (["lake/1/a", "lake/1/b"], ["lake/2/b", "lake/2/a"], ["lake/*/a", "lake/*/b"]),
         # Another bucket, or nothing but the bucket in common: it is not the same target.
         (["lake/out"], ["other/out"], ["lake/out"]),

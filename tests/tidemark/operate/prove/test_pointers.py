@@ -1,8 +1,14 @@
 """An object that names the folder of a run says which one counts."""
 
+import base64
+import json
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import SERVICES, TABLES
 from tidemark.operate.prove.pointers import RunFolders, forgotten, pointers_of, run_folders
 from tidemark.operate.versions.targets import files_of
 
@@ -30,6 +36,56 @@ def test_a_folder_that_no_pointer_names_is_forgotten(home):
     folders = RunFolders(vary=True, pointers=pointers)
     assert forgotten(home, files_of(home.lake), folders) == {f"out/{OLD}/a.json"}
     assert forgotten(home, files_of(home.lake), RunFolders()) == set()
+
+
+def note(home, name, value):
+    """Record a request as the port does, which puts a parameter of SSM."""
+    body = base64.b64encode(json.dumps({"Name": name, "Value": value}).encode()).decode()
+    headers = {"x-amz-target": "AmazonSSM.PutParameter"}
+    request = {"service": "ssm", "path": "/", "headers": headers, "body": body}
+    with (home.root / SERVICES).open("a", encoding="utf-8") as file:
+        file.write(f"{json.dumps(request)}\n")
+
+
+def test_a_parameter_that_names_the_folder_of_a_run_is_a_pointer_by_its_last_value(home):
+    put(home, f"out/{OLD}/a.json")
+    note(home, "/orders/current", f"s3://lake/out/{OLD}/")
+    note(home, "/orders/last", "4")
+    before = files_of(home.lake)
+    put(home, f"out/{NEW}/a.json")
+    unnamed = pointers_of(home, before, files_of(home.lake))
+    note(home, "/orders/current", f"s3://lake/out/{NEW}/")
+    pointers = pointers_of(home, before, files_of(home.lake))
+
+    folders = RunFolders(vary=True, pointers=pointers)
+    assert (unnamed, pointers) == ([], ["ssm PutParameter /orders/current"])
+    assert folders.places == pointers
+    assert forgotten(home, files_of(home.lake), folders) == {f"out/{OLD}/a.json"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "is_pointer"),
+    [
+        ("S:orders", f"s3://lake/out/{NEW}/", True),
+        ("S:orders", NEW, False),  # which run has written a mark
+        (f"S:{NEW}", f"s3://lake/out/{NEW}/", False),  # a log of runs
+        ("S:orders", "s3://lake/out/", False),
+    ],
+)
+def test_an_item_that_locates_the_folder_of_a_run_is_a_pointer(home, key, value, is_pointer):
+    put(home, f"out/{NEW}/a.json")
+    (home.root / TABLES).parent.mkdir(exist_ok=True)
+    with closing(sqlite3.connect(home.root / TABLES)) as tables, tables:
+        tables.execute("CREATE TABLE _tables (table_name TEXT)")
+        tables.execute("INSERT INTO _tables VALUES ('sets')")
+        tables.execute("CREATE TABLE sets (pk TEXT, sk TEXT, item_json TEXT)")
+        item = json.dumps({"at": {"S": value}})
+        tables.execute("INSERT INTO sets VALUES (?, '', ?)", (key, item))
+
+    pointers = pointers_of(home, {}, files_of(home.lake))
+
+    assert pointers == (["dynamodb:sets"] if is_pointer else [])
+    assert RunFolders(pointers=pointers).places == pointers
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from tidemark.local_state.operations import AwsRead, Operation
 from tidemark.operate.prove.changes import place_of, with_short_calls
 from tidemark.operate.prove.items import with_items
-from tidemark.operate.prove.refusals import MANY, refusals
+from tidemark.operate.prove.refusals import MANY, done_before_failure, refusals
 
 OUT = "s3://lake/out/"
 PUT = Operation(1, "jr_1", "put", (f"{OUT}a",), "job.py", 7, ("job.py line 7",))
@@ -112,3 +112,11 @@ def test_a_line_that_others_call_is_named_with_the_line_that_called_it():
         "job.py line 3 from line 21",
         "job.py line 9",
     ]
+
+
+def test_what_a_run_changes_after_a_request_has_failed_begins_behind_it():
+    _, second_refused, first_unanswered, _ = refusals(KEPT)
+    [of_read] = refusals([], [replace(READ, done=1)])
+
+    errors = (second_refused, first_unanswered, of_read)
+    assert [done_before_failure(KEPT, error) for error in errors] == [1, 1, 1]

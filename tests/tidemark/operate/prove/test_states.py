@@ -221,7 +221,8 @@ def test_the_number_of_an_attempt_counts_outside_of_windows(base, tmp_path):
     [
         ("sqs", {"x-amz-target": "AmazonSQS.CreateQueue"}, b'{"QueueName": "a"}', False),
         ("sns", {}, b"Action=CreateTopic&Name=a&Version=2010-03-31", False),
-        ("ssm", {"x-amz-target": "AmazonSSM.PutParameter"}, b'{"Name": "a"}', True),
+        ("ssm", {"x-amz-target": "AmazonSSM.PutParameter"}, b'{"Name": "a"}', False),
+        ("sqs", {"x-amz-target": "AmazonSQS.SendMessage"}, b'{"MessageBody": "a"}', True),
     ],
 )
 def test_a_queue_or_topic_that_is_created_again_is_the_same(
@@ -238,6 +239,23 @@ def test_a_queue_or_topic_that_is_created_again_is_the_same(
     assert (left[0] != left[1]) is is_other
 
 
+def test_the_last_value_of_a_parameter_counts_and_that_it_was_deleted(base, tmp_path):
+    def request(action: str, **body: str) -> bytes:
+        headers = {"x-amz-target": f"AmazonSSM.{action}"}
+        return JournalEntry("ssm", "/", headers, json.dumps(body).encode(), 7).line()
+
+    a, b = (request("PutParameter", Name="/last", Value=value) for value in "ab")
+    gone, other = request("DeleteParameter", Name="/last"), request("PutParameter", Name="/at")
+    states, left = states_of(base), []
+    for number, lines in enumerate((b, a + b, b + b, b + a, a + gone, gone + a, b + other)):
+        home = linked_home(base, tmp_path / f"{number}")
+        (home.root / SERVICES).write_bytes(lines)
+        left.append(states.of(home).identity)
+
+    assert len(set(left[:3])) == 1
+    assert len(set(left[2:])) == 5
+
+
 def test_tags_of_objects_count_while_these_are_there(base, tmp_path):
     put(base, "in/b.json", "{}")
     tagged, replaced = (linked_home(base, tmp_path / name) for name in ("1", "2"))
@@ -252,6 +270,17 @@ def test_tags_of_objects_count_while_these_are_there(base, tmp_path):
     stat = (tagged.lake / "lake/in/b.json").stat()
     tagged_at(tagged, stat)
     assert states.of(tagged) != states.of(replaced) == states.of(base)
+
+
+def test_metadata_of_an_object_counts_and_its_other_headers_do_not(base, tmp_path):
+    put(base, "in/b.json", "{}")
+    noted, typed = (linked_home(base, tmp_path / name) for name in ("1", "2"))
+    for home, headers in ((noted, {"x-amz-meta-last": "7"}), (typed, {"content-type": "text"})):
+        stat = (home.lake / "lake/in/b.json").stat()
+        Records(home.root / OBJECTS_FILE).put("lake", "in/b.json", stat, Record("etag", headers))
+    states = states_of(base)
+
+    assert states.of(noted) != states.of(typed) == states.of(base)
 
 
 def tagged_at(home: Home, stat: os.stat_result) -> None:

@@ -104,7 +104,8 @@ def _by_file(lines: DataFrame, whole: DataFrame) -> tuple[DataFrame, DataFrame]:
     by_line = [row[0] for row in rows if row[1] is False]
     nothing = [row[0] for row in rows if row[1] is not False]
     # Because of it, and before anything that is not deterministic, Spark does not open other files.
-    file = without_quotes(F.col("_metadata.file_path"))
+    path = without_quotes(F.col("_metadata.file_path"))
+    file = F.regexp_replace(path, "^file:/+", "file:///")  # as input_file_name() has it
     lines = _asked(lines.filter(file.isin(by_line)))
     good = _asked(whole.filter(~file.isin(by_line + nothing))).unionByName(lines.filter(~_broken()))
     bad = _asked(whole.filter(file.isin(nothing))).unionByName(lines.filter(_broken()))

@@ -15,7 +15,7 @@ from tidemark.operate.prove.arrivals import home_without, in_parts, let_arrive
 from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench
 from tidemark.operate.prove.causes import NO_WRITE, Cause, Fault, at, last, of_target, why, whys
-from tidemark.operate.prove.changes import place_of
+from tidemark.operate.prove.changes import is_state, place_of
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.kinds.kind import ExperimentKind, FirstRun, last_run
@@ -55,12 +55,16 @@ class InParts(ExperimentKind):
         written = of_target(fault)
         if written is None:
             return NO_WRITE
-        return at(
-            written,
-            f"the later run writes nothing at {place_of(written)}, though it has new files to read",
+        place = place_of(written)
+        text = f"the later run writes nothing at {place}, though it has new files to read"
+        remedy = (
             "let a run end early only if there is nothing new to read, such as no rows, and not "
-            "because the target, or a part of it, is there",
+            "because the target, or a part of it, is there"
         )
+        if noted := last(filter(is_state, fault.operations)):
+            text += f": the target is there, or {place_of(noted)} has noted them as read"
+            remedy += "; and note what was read, such as the names of files, and no time of the run"
+        return at(written, text, remedy)
 
 
 class ReverseOrder(ExperimentKind):

@@ -6,9 +6,9 @@ from pathlib import Path
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.arrivals import let_arrive
 from tidemark.operate.prove.baselines import Wanted
-from tidemark.operate.prove.bench import Bench
+from tidemark.operate.prove.bench import Bench, is_endless
 from tidemark.operate.prove.causes import Cause, Fault, of_run
-from tidemark.operate.prove.crash_causes import of_crash
+from tidemark.operate.prove.crash_causes import of_crash, of_waiting
 from tidemark.operate.prove.crash_points import CRASH
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import home_after
@@ -45,9 +45,11 @@ class Crash(ExperimentKind):
 
     def cause(self, fault: Fault) -> Cause:
         """Where the run had done all, its end is no crash."""
+        after = fault.experiment.after
+        if is_endless(fault.failure):
+            return of_waiting(fault.operations, after)
         if fault.verdict == "fails":
             return super().cause(fault)
-        after = fault.experiment.after
         is_done = all(operation.number <= after for operation in fault.operations)
         if fault.verdict == "lost" and is_done:
             return of_run(fault, self.causes)

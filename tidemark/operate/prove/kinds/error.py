@@ -9,6 +9,7 @@ from tidemark.local_state.operations import (
     HALF_DONE,
     ITEMS,
     REQUEST,
+    UNANSWERED,
     AwsRead,
     Operation,
     has_failed,
@@ -17,9 +18,10 @@ from tidemark.local_state.operations import (
 )
 from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.causes import Cause, Fault, at, of_run, whys
+from tidemark.operate.prove.causes import Cause, Fault, at, of_run, of_target, why, whys
 from tidemark.operate.prove.changes import is_state, is_write, place_of
 from tidemark.operate.prove.crash_causes import of_crash
+from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import home_after
 from tidemark.operate.prove.kinds.kind import ExperimentKind
 from tidemark.operate.prove.refusals import ERROR
@@ -77,9 +79,30 @@ class FailingRequest(ExperimentKind):
             return at(failing, *LEFT_UNDONE["lost"])
         if fault.experiment.how == HALF_DONE and fault.verdict == "lost":
             return of_run(fault, LEFT_UNDONE)
-        if fault.has_ended and not (fault.verdict == "lost" and fault.has_noted):
+        if fault.verdict == "lost" and fault.noted:
+            return _of_note(fault.experiment, fault.noted)
+        if fault.has_ended:
             return of_crash(fault, _moment(fault))
+        if fault.verdict != "lost" and (request := fault.experiment.request):
+            return _of_read(request)
         return super().cause(fault)
+
+
+def _of_note(error: Experiment, noted: Operation) -> Cause:
+    """Return the cause of a note that a run makes after a request that has failed."""
+    request, failed = error.request, error.operation
+    calls = request.calls[-1:] if request else [place_of(failed)] if failed else ()
+    failing = next(iter(calls), "a request")
+    return at(noted, *why("notes-after-failure", place=place_of(noted), failing=failing))
+
+
+def _of_read(request: AwsRead) -> Cause:
+    """Return the cause of a run that takes a read that has failed for one that finds nothing."""
+    place = next(reversed(request.calls), "")
+    script, _, line = place.rpartition(" line ")
+    known = int(line) if line.isdigit() else None
+    text, remedy = why("read-failure-ignored", failing=place or request.place)
+    return Cause(text, remedy, script, known)
 
 
 def numbers_of(made: Sequence[Operation] | Sequence[AwsRead], run_id: str) -> list[int]:
@@ -88,11 +111,13 @@ def numbers_of(made: Sequence[Operation] | Sequence[AwsRead], run_id: str) -> li
 
 
 def _moment(fault: Fault) -> int:
-    """Return the last change before a crash that leaves what a write that failed has left."""
-    # Rows are lost by what was noted or written before it. Else other tasks of its line have
-    # written.
+    """Return the last change before a crash that leaves what a request that failed has left."""
+    # Rows are lost by what was noted or written before it. Else other tasks of its line, or other
+    # threads, have written.
     experiment, operations = fault.experiment, fault.operations
     failing = experiment.operation
+    if experiment.how == UNANSWERED:
+        return experiment.after
     before = [change for change in operations if change.number < experiment.after]
     of_note = any(is_state(change) for change in operations if change.number == experiment.after)
     if before and of_note:
@@ -100,4 +125,8 @@ def _moment(fault: Fault) -> int:
     if fault.verdict == "lost" and any(is_write(change) or is_state(change) for change in before):
         return before[-1].number
     same = (change for change in operations if failing and place_of(change) == place_of(failing))
-    return max((change.number for change in same), default=experiment.after)
+    numbers = [change.number for change in same] or [experiment.after]
+    written = of_target(fault)
+    if fault.verdict != "lost" and written and not any(map(is_write, before)):
+        numbers.append(written.number)
+    return max(numbers)

@@ -9,8 +9,9 @@ from typing import ClassVar
 from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import Moment
 from tidemark.operate.prove.baselines import Baseline, Wanted
-from tidemark.operate.prove.bench import Bench, Outcome
+from tidemark.operate.prove.bench import Bench, Outcome, is_endless
 from tidemark.operate.prove.causes import Advice, Cause, Fault, of_run, why
+from tidemark.operate.prove.crash_causes import WAITS
 from tidemark.operate.prove.experiments import FIRST, Experiment
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.judged import TargetRows, Verdict
@@ -116,6 +117,8 @@ class ExperimentKind:
 
     def cause(self, fault: Fault) -> Cause:
         """Return the cause of rows that are wrong."""
+        if is_endless(fault.failure):
+            return WAITS
         return IN_USE if fault.verdict == "fails" else of_run(fault, self.causes)
 
 

@@ -62,7 +62,7 @@ class LostExecutor(ExperimentKind):
 
     def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
         """Kill it; run again, as a retry does, if the run fails by it."""
-        home = linked_home(bench.base, folder)
+        home, bench = linked_home(bench.base, folder), replace(bench, patience_s=None)
         record_operations(home)
         lose_executor(home, wanted.experiment.moment)
         trials = [bench.run(home)]
@@ -92,7 +92,7 @@ class NewestVersion(ExperimentKind):
         """Run on a JVM of its own."""
         home = linked_home(bench.base, folder)
         with second_jvm(home, bench.jvms) as jvms:
-            on_second_jvm = replace(bench, jvms=jvms)
+            on_second_jvm = replace(bench, jvms=jvms, patience_s=None)  # it has to start
             return home, [on_second_jvm.run(home, bench.subject.newer, bench.subject.newest)]
 
     def cause(self, fault: Fault) -> Cause:

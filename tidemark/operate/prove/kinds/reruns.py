@@ -5,7 +5,7 @@ from pathlib import Path
 from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import DATABASES, TABLES
 from tidemark.local_state.operations import COPY, PUT
-from tidemark.operate.prove.archives import is_archive, names_files
+from tidemark.operate.prove.archives import is_archive, is_of_markers, names_files
 from tidemark.operate.prove.arrivals import arrive
 from tidemark.operate.prove.baselines import Baseline, Wanted
 from tidemark.operate.prove.bench import Bench
@@ -43,6 +43,7 @@ class DeliveredTwice(ExperimentKind):
     title = "a file delivered twice"
     subject = "a second delivery"
     needed_files = 1
+    writes_otherwise = True
 
     def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
         """Let it arrive behind the file, in the order of names, and run."""
@@ -55,8 +56,8 @@ class DeliveredTwice(ExperimentKind):
         return home, [last_run(bench, home, folder)]
 
     def leaves_out(self, baseline: Baseline, target: str) -> bool:
-        """An archive has each delivery, whatever its name."""
-        return is_archive(baseline, target)
+        """An archive has each delivery, and so have markers of what is done."""
+        return is_archive(baseline, target) or is_of_markers(baseline, target)
 
     def is_noted(self, rows: TargetRows) -> bool:
         """A list of what is done has each delivery, too."""
@@ -70,6 +71,7 @@ class Replaced(ExperimentKind):
     title = "a file overwritten with the same rows"
     subject = "a file that is overwritten"
     needed_files = 1
+    writes_otherwise = True
 
     def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
         """Overwrite it, and run."""

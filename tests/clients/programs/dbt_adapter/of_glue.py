@@ -1,4 +1,4 @@
-"""Fixtures that dbt-tests-adapter asks for: the profile of dbt-glue against the port."""
+"""A plugin of pytest with what dbt-tests-adapter asks for: the profile of dbt-glue."""
 
 import pytest
 
