@@ -4,7 +4,6 @@ from itertools import chain
 
 from tidemark.cli.bookmark import run_of
 from tidemark.cli.progress import print_output
-from tidemark.cli.schema import last_changes
 from tidemark.cli.target import open_target
 from tidemark.cli.views.coming_columns import coming_changes, refused_before
 from tidemark.cli.views.deployed_input import deployed_input, input_json, input_lines
@@ -43,20 +42,17 @@ def explain(job: str, uri: str | None, run: str | None, where: Where, output: st
             raise
         explanations = []
     home, is_next = Home.from_environment(), not (run_id or uri)
-    changes = last_changes(home, job) if is_next else []
-    told = f"the last run saw other columns: {'; '.join(changes)}: `tidemark schema diff {job}`"
     coming = coming_changes(home, job, explanations, where) if is_next else []
     refused = refused_before(home, job, where) if is_next else ""
     parts = chain(
         explanation_tables(job, run_id, explanations),
-        [Sentence(told)] if changes else [],
         [Sentence(f"the next run would see other columns: {text}") for text in coming],
         [Sentence(refused)] if refused else [],
         [Sentence(f"watermark of {job}: {watermark}")] if watermark else [],
         snapshot_lines(job, snapshots),
     )
     document = explanation_json(job, run_id, explanations, snapshots, watermark)
-    columns = {"column_changes": changes, "coming_changes": coming, "refused": refused or None}
+    columns = {"column_changes": coming, "refused": refused or None}
     print_output(output, {**document, **columns}, parts)
 
 

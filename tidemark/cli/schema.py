@@ -59,16 +59,6 @@ def diff(job: str, from_run: str | None, to_run: str | None, output: str) -> Non
     _print_changes(job, _changes(last, before), output, equal)
 
 
-def last_changes(home: Home, job: str) -> list[str]:
-    """Return what the last run of a job has seen otherwise, as far as it is news; a few lines."""
-    with Store(home.database) as store:
-        runs = schemas_of_job(store, job, 1 + LOOK_BACK)
-    changed = _changes(runs[0], runs[1:]) if runs else []
-    # A target that only follows its source is no news.
-    changes = dict.fromkeys(change for _, _, change in changed)
-    return [str(change) for change in changes if not change.is_quiet][:3]
-
-
 def _observed(job: str, where: Where, *, is_needed: bool = True) -> list[SchemasOfRun]:
     """Return the runs of a job that have seen columns here, the newest first."""
     if where.stage is not None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from .fitting import sql_type
-from .names import by_name, is_ambiguous, is_same, key_of
+from .names import by_name, is_ambiguous, is_choice, is_same, key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from pyspark.sql.types import DataType, StructType
 
@@ -53,47 +53,54 @@ class SchemaChange:
 
 
 def changes_between(
-    old: StructType, new: StructType, *, is_case_sensitive: bool
+    old: StructType, new: StructType, *, is_case_sensitive: bool, has_choices: bool = False
 ) -> list[SchemaChange]:
     """Return what a new schema has otherwise than an old one, column by column.
 
-    A column that holds nothing but nulls in the new one (`void`) has no type to compare.
+    A column that holds nothing but nulls in the new one (`void`) has no type to compare. A choice
+    of a DynamicFrame, if there may be one, is compared type by type.
     """
-    return list(_of_structs(old, new, (), is_case_sensitive))
+    return list(_Comparison(is_case_sensitive, has_choices).of_structs(old, new, ()))
 
 
-def _of_structs(
-    old: StructType, new: StructType, path: Sequence[str], is_exact: bool
-) -> Iterator[SchemaChange]:
-    promised, there = by_name(old, is_exact), by_name(new, is_exact)
-    for field in old.fields:
-        inside = (*path, field.name)
-        kind = there.get(key_of(field.name, is_exact))
-        if kind is None:
-            yield _change("missing", inside, old=field.dataType)
-        else:
-            yield from _of_types(field.dataType, kind, inside, is_exact)
-    for field in new.fields:
-        if key_of(field.name, is_exact) not in promised:
-            yield _change("added", (*path, field.name), new=field.dataType)
+class _Comparison(NamedTuple):
+    is_exact: bool
+    has_choices: bool
 
+    def of_structs(
+        self, old: StructType, new: StructType, path: tuple[str, ...]
+    ) -> Iterator[SchemaChange]:
+        promised, there = by_name(old, self.is_exact), by_name(new, self.is_exact)
+        for field in old.fields:
+            inside = (*path, field.name)
+            kind = there.get(key_of(field.name, self.is_exact))
+            if kind is None:
+                yield _change("missing", inside, old=field.dataType)
+            else:
+                yield from self._of_types(field.dataType, kind, inside)
+        for field in new.fields:
+            if key_of(field.name, self.is_exact) not in promised:
+                yield _change("added", (*path, field.name), new=field.dataType)
 
-def _of_types(
-    old: DataType, new: DataType, path: tuple[str, ...], is_exact: bool
-) -> Iterator[SchemaChange]:
-    from pyspark.sql.types import ArrayType, MapType, NullType, StructType
+    def _of_types(
+        self, old: DataType, new: DataType, path: tuple[str, ...]
+    ) -> Iterator[SchemaChange]:
+        from pyspark.sql.types import ArrayType, MapType, NullType, StructType
 
-    match old, new:
-        case StructType(), StructType() if not any(
-            is_ambiguous(kind, is_exact) for kind in (old, new)
-        ):
-            yield from _of_structs(old, new, path, is_exact)
-        case ArrayType(), ArrayType():
-            yield from _of_types(old.elementType, new.elementType, (*path, ITEM), is_exact)
-        case MapType(), MapType() if is_same(old.keyType, new.keyType):
-            yield from _of_types(old.valueType, new.valueType, (*path, VALUE), is_exact)
-        case _ if not is_same(old, new) and not isinstance(new, NullType):
-            yield _change("type", path, old, new)
+        match old, new:
+            case _, StructType() if self.has_choices and is_choice(new, old):
+                for field in new.fields:
+                    yield from self._of_types(old, field.dataType, path)
+            case StructType(), StructType() if not any(
+                is_ambiguous(kind, self.is_exact) for kind in (old, new)
+            ):
+                yield from self.of_structs(old, new, path)
+            case ArrayType(), ArrayType():
+                yield from self._of_types(old.elementType, new.elementType, (*path, ITEM))
+            case MapType(), MapType() if is_same(old.keyType, new.keyType):
+                yield from self._of_types(old.valueType, new.valueType, (*path, VALUE))
+            case _ if not is_same(old, new) and not isinstance(new, NullType):
+                yield _change("type", path, old, new)
 
 
 def _change(

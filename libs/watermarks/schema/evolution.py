@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
-from .names import by_name, is_ambiguous, is_same, key_of
+from .names import by_name, is_ambiguous, is_choice, is_same, key_of
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
@@ -23,12 +24,14 @@ class Evolution:
         types: whether types become wider.
         is_case_sensitive: whether names in different cases are different.
         is_of_iceberg: whether a table of Iceberg follows, which keeps its files as they are.
+        has_choices: whether a struct of types is a choice of a DynamicFrame.
     """
 
     columns: bool
     types: bool
     is_case_sensitive: bool
     is_of_iceberg: bool = False
+    has_choices: bool = False
 
     def of_struct(self, old: StructType, new: StructType) -> StructType:
         """Return the columns after a frame with new ones, in the order of the old ones."""
@@ -57,6 +60,8 @@ class Evolution:
         from watermarks.spark.schemas import wider
 
         match old, new:
+            case _, StructType() if self.has_choices and is_choice(new, old):
+                return reduce(self.of_type, (field.dataType for field in new.fields), old)
             case StructType(), StructType():
                 is_told = not any(is_ambiguous(of, self.is_case_sensitive) for of in (old, new))
                 return self.of_struct(old, new) if is_told else old

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from watermarks.spark.columns import escaped
 
-from .names import by_name, is_ambiguous, is_same, key_of
+from .names import by_name, is_ambiguous, is_choice, is_same, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,10 +29,6 @@ _LEAST = {"double": "2.2250738585072014E-308D", "float": "1.17549435E-38D"}  # w
 _GREATEST_FRACTION = "1.7976931348623157E308D"
 _EXACT_DIGITS = {"double": 15, "float": 6}  # decimal digits that come back from it
 _TOO_LONG = "9.223372036854775807E18D"  # 2^63: a cast takes it for the greatest bigint
-# What Glue calls the fields of a choice.
-_NUMBERS = {"byte", "short", "int", "long", "float", "double", "decimal"}
-_OTHERS = {"string", "boolean", "date", "timestamp", "binary", "struct", "array", "map"}
-_CHOICES = _NUMBERS | _OTHERS
 _GREATEST = "9223372036854775807L"
 
 
@@ -79,9 +75,9 @@ class Fitting:
 
         if is_same(old, new):
             return Fit(value)
-        if self.has_choices and isinstance(old, StructType) and _is_choice(old, new):
-            return self._choice(value, old, new, path)
         match old, new:
+            case StructType(), _ if self.has_choices and is_choice(old, new):
+                return self._choice(value, old, new, path)
             case NullType(), _:
                 return Fit(cast(value, new))
             case StructType(), StructType() if not any(
@@ -148,14 +144,6 @@ class Fitting:
                 extras.append((f"{path}.{field.name}", told))
         made_of = f"named_struct({', '.join(fields)})"
         return Fit(f"IF({value} IS NULL, NULL, {made_of})", _all(fits), extras, misfits)
-
-
-def _is_choice(old: StructType, new: DataType) -> bool:
-    """Return whether a struct has a field for each type that a value may have."""
-    from pyspark.sql.types import StructType
-
-    of_new = set(new.names) if isinstance(new, StructType) else set()
-    return bool(old.names) and set(old.names) <= _CHOICES and not of_new.intersection(old.names)
 
 
 def _of_items(told: Sql, made: Sql, items: Sql, item: Sql, inner: Fit, path: str) -> Fit:

@@ -112,7 +112,7 @@ class Plan:
                 "false before the contract is applied"
             )
         _check_names(frame.columns, contract.rescued, is_exact)
-        schema = evolved(contract, judged, is_of_iceberg=is_of_iceberg)
+        schema = evolved(contract, judged, is_of_iceberg=is_of_iceberg, has_choices=has_choices)
         there = {key_of(field.name, is_exact): field for field in judged.schema.fields}
         fitting = Fitting(is_exact, contract.types == "rescue", has_choices)
         whole = Fitting(is_exact, False, has_choices)
@@ -132,7 +132,9 @@ class Plan:
             for field in judged.schema.fields
             if key_of(field.name, is_exact) not in known
         }
-        changes = changes_between(schema, judged.schema, is_case_sensitive=is_exact)
+        changes = changes_between(
+            schema, judged.schema, is_case_sensitive=is_exact, has_choices=has_choices
+        )
         file = _file_of(frame)
         return cls(
             contract, frame, schema, changes, fits, raws, unknown, file, aside, is_of_iceberg
@@ -350,13 +352,16 @@ def like(frame: Any, rows: DataFrame) -> Any:
     return type(frame).fromDF(rows, frame.glue_ctx, frame.name)
 
 
-def evolved(contract: Terms, frame: DataFrame, *, is_of_iceberg: bool = False) -> StructType:
+def evolved(
+    contract: Terms, frame: DataFrame, *, is_of_iceberg: bool = False, has_choices: bool = False
+) -> StructType:
     """Return the columns of a contract after a frame."""
     evolution = Evolution(
         columns=contract.columns == "evolve",
         types=contract.types == "evolve",
         is_case_sensitive=is_case_sensitive(frame.sparkSession),
         is_of_iceberg=is_of_iceberg,
+        has_choices=has_choices,
     )
     return evolution.of_struct(schema_of(contract, frame), frame.schema)
 

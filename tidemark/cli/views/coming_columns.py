@@ -55,6 +55,8 @@ def _changes(files: Sequence[str], history: Sequence[Schema]) -> Iterator[tuple[
     records = [record for _, some, _ in looked for record in some]
     had = {path: column.type for path, column in known_columns(history).items()}
     now = replace(history[0], columns=columns_in(records, file_format, had))
+    if not any(column.path in had for column in now.columns):
+        return  # such as lines without a header, or what is below a JSON path
     changes = [change for change in changes_of(now, history) if "." not in change.path]
     if len(looked) < len(files) or not all(whole for *_, whole in looked):
         changes = [change for change in changes if change.kind != "gone"]

@@ -40,16 +40,14 @@ def brought_by(
                 first.setdefault(change, file)
                 rows[change] += brought
     more = "" if whole == len(files) else " or more"
-    told = {
-        change: f" ({plural(rows[change], 'row')}{more})" * bool(rows[change]) for change in asked
-    }
-    if len(files) == 1:
-        return {change: f", in {files[0]}{told[change]}" for change in asked}
-    unknown = f", in one of {plural(len(files), 'new file')}"
-    return {
-        change: f", first in {first[change]}{told[change]}" if change in first else unknown
-        for change in asked
-    }
+    told = dict[Change, str]()
+    for change in asked:
+        place = f"first in {first[change]}" if change in first else ""
+        place = f"in {files[0]}" if len(files) == 1 else place
+        place = place or f"in one of {plural(len(files), 'new file')}"
+        count = f" ({plural(rows[change], 'row')}{more})" * bool(rows[change])
+        told[change] = f", {place}{count}"
+    return told
 
 
 def looked_into(files: Sequence[str], file_format: str) -> Iterator[tuple[str, list[Any], bool]]:
@@ -68,13 +66,13 @@ def columns_in(
 ) -> tuple[Column, ...]:
     """Return the outermost columns of records, each with a type that it has not had, if it can."""
     kinds = dict[str, str]()
-    for record in records:
-        for name, value in record.items() if isinstance(record, dict) else ():
-            path, kind = quoted(name), "string" if file_format == "csv" else _kind(value)
-            known = had.get(path, kinds.get(path, kind))
-            is_other = file_format != "csv" and kind not in type_parts(known)
-            if value is not None and (is_other or path not in kinds):
-                kinds[path] = kind if is_other else known
+    items = (item for record in records if isinstance(record, dict) for item in record.items())
+    for name, value in items:
+        path = quoted(name)
+        known = had.get(path) or kinds.get(path)
+        kind = known or "string" if file_format == "csv" or value is None else _kind(value)
+        if value is not None and (path not in kinds or kind not in type_parts(known or kind)):
+            kinds[path] = known if known and kind in type_parts(known) else kind
     return tuple(Column(path, kind) for path, kind in kinds.items())
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from tidemark.glue_job.process.bookmark_session import current_session, folder_of
 from tidemark.glue_job.process.first_file import brought_by
@@ -64,9 +65,9 @@ def _run(database: Path, run_id: str) -> _Run:
 
 
 def new_files(files: Iterable[str]) -> list[str]:
-    """Return the files that came since the last run, the oldest first; all if none did."""
+    """Return which files of a frame came since the last run, the oldest first; all if none did."""
     run = _run(job_home().database, os.environ[RUN_ID_VARIABLE])
-    ages = sorted((folder_of(file).stat().st_mtime_ns, file) for file in files)
+    ages = sorted((folder_of(file).stat().st_mtime_ns, file) for file in map(unquote, files))
     new = [file for age, file in ages if age // 1_000_000 >= run.since_ms]
     return new or [file for _, file in ages]
 

@@ -3,28 +3,21 @@
 import functools
 import inspect
 import json
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from tidemark.glue_job.process.observe import new_files, observing, telling_of
-from tidemark.glue_job.process.observed_writers import GIVEN, remember_calls, table_of
-from tidemark.local_state.bookmarks.datasets_read import (
-    dataset_of_database,
-    dataset_of_path,
-    table_folder,
-)
+from tidemark.glue_job.process.observed_writers import GIVEN, remember_calls, schema_of, table_of
+from tidemark.local_state.bookmarks.datasets_read import dataset_of_path
 from tidemark.model.checkpoints.schemas import READ, WRITTEN, Role, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 FILE_READS = ("load", "json", "parquet", "csv", "orc", "jdbc")
-_GLOB = re.compile(r"[*?\[{]")
 _OURS = ("tidemark", "watermarks", "awsglue", "pyspark.pandas")  # whose reads are not the script's
 _WRITES_V2 = ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")
 _OF_TABLE = ("table", "identifier", "unquotedString")
@@ -73,31 +66,9 @@ def _observed(method: Callable[..., Any], see: Callable[..., None]) -> Callable[
 
 def _see_read(name: str, frame: "DataFrame", reader: Any, call: Mapping[str, Any]) -> None:
     asked = {**vars(reader).get(GIVEN, {}), **call, **call.get("options", {})}
-    if schema := _source_of(name, asked):
-        files = functools.partial(_new_files, frame)
-        with observing(lambda: frame.schema, schema, files=files):
+    if schema := schema_of(READ, name, asked):
+        with observing(lambda: frame.schema, schema, files=lambda: new_files(frame.inputFiles())):
             pass
-
-
-def _new_files(frame: "DataFrame") -> list[str]:
-    return new_files(map(unquote, frame.inputFiles()))
-
-
-def _source_of(name: str, asked: Mapping[str, Any]) -> Schema | None:
-    """Return what a call reads, without columns; None if that is not known."""
-    kind = name if name != "load" else str(asked.get("format") or "parquet")
-    if kind == "jdbc":
-        table = asked.get("table") or asked.get("dbtable") or "query"
-        return Schema(READ, dataset_of_database(str(asked["url"]), str(table)), format=kind)
-    places = asked.get("paths") or asked.get("path")
-    path = places[0] if places and isinstance(places, list | tuple) else places
-    if not isinstance(path, str):
-        return None
-    if "/" not in path:  # such as of Iceberg
-        return Schema(READ, table_of(path))
-    return Schema(
-        READ, table_folder(dataset_of_path(path) if _GLOB.search(path) else path), "", kind
-    )
 
 
 def _see_plan(frame: "DataFrame", *_: Any) -> None:

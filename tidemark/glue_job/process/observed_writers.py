@@ -3,7 +3,7 @@
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from tidemark.local_state.bookmarks.datasets_read import (
     dataset_of_path,
     table_folder,
 )
-from tidemark.model.checkpoints.schemas import WRITTEN, Role, Schema
+from tidemark.model.checkpoints.schemas import READ, WRITTEN, Role, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,6 +24,7 @@ TABLE_WRITES = (*_CREATIONS, "append", "overwrite", "overwritePartitions")
 SETTINGS = ("mode", "format", "partitionBy")
 OPTIONS = ("option", "options")
 FORMATS = ("parquet", "orc", "json", "csv", "text", "jdbc")
+_GLOB = re.compile(r"[*?\[{]")
 _WINDOW = re.compile(r"/window=[^/]+/attempt=[0-9]+/?$")  # the library notes its own
 _BRANCH = re.compile(r"\.branch_[0-9a-f]{16}_[0-9]+_[0-9a-f]{8}$")  # into which it appends
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
@@ -101,7 +102,7 @@ def _observing(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     def observe_and_write(self: Any, *arguments: Any, **named: Any) -> Any:
         call = signature.bind(self, *arguments, **named).arguments
         asked = {**vars(self).get(GIVEN, {}), **{k: v for k, v in call.items() if v is not None}}
-        schema = _schema(name, asked)
+        schema = schema_of(WRITTEN, name, asked)
         if schema is None:
             return method(self, *arguments, **named)
         # Whoever replaces the folders of some partitions keeps those of the others.
@@ -126,21 +127,24 @@ def table_of(name: str) -> str:
     return f"table:{'.'.join(name.replace('`', '').split('.')[-2:])}"
 
 
-def _schema(name: str, asked: dict[str, Any]) -> Schema | None:
-    """Return what a call writes, without columns; None if that is not known."""
+def schema_of(role: Role, name: str, asked: Mapping[str, Any]) -> Schema | None:
+    """Return what a call reads or writes, without columns; None if that is not known."""
     given = asked.get("partitionBy") or ()
     keys = [given] if isinstance(given, str) else given
     names = tuple(name for key in keys for name in ([key] if isinstance(key, str) else key))
-    file_format = name if name in FORMATS else str(asked.get("format") or "parquet")
-    if name == "jdbc":
-        dataset = dataset_of_database(str(asked["url"]), str(asked["table"]))
+    kind = name if name in FORMATS else str(asked.get("format") or "parquet")
+    places = asked.get("paths") or asked.get("path")
+    path = places[0] if isinstance(places, list | tuple) and places else places
+    if kind == "jdbc":
+        table = asked.get("table") or asked.get("dbtable") or "query"
+        dataset = dataset_of_database(str(asked.get("url", "")), str(table))
     elif name == "saveAsTable" or "tableName" in asked:
-        dataset, file_format = table_of(str(asked.get("tableName") or asked.get("name"))), ""
-        if _BRANCH.search(dataset):
-            return None
+        dataset, kind = table_of(str(asked.get("tableName") or asked.get("name"))), ""
+    elif not isinstance(path, str) or _WINDOW.search(path):
+        return None
+    elif "/" not in path and role == READ:  # such as of Iceberg
+        dataset, kind = table_of(path), ""
     else:
-        path = asked.get("path")
-        if not isinstance(path, str) or _WINDOW.search(path):
-            return None
-        dataset = dataset_of_path(table_folder(path))
-    return Schema(WRITTEN, dataset, format=file_format, partitions=names)
+        dataset = table_folder(dataset_of_path(path) if _GLOB.search(path) else path)
+        dataset = dataset_of_path(dataset) if role == WRITTEN else dataset
+    return None if _BRANCH.search(dataset) else Schema(role, dataset, "", kind, (), names)

@@ -11,6 +11,7 @@ from tests.iceberg import run_with_iceberg
 from tests.tidemark.glue_job.process.test_observed_writers import run_folder
 from tidemark.glue_job.process import observed_sources
 from tidemark.glue_job.process.observed_sources import FILE_READS, observe_readers, observe_sql
+from tidemark.glue_job.process.observed_writers import schema_of
 from tidemark.local_state.observed_schemas import noted_schemas
 from tidemark.local_state.run_warnings import read_warnings
 
@@ -96,7 +97,7 @@ def test_what_cannot_be_observed_is_a_warning_and_no_error(
     spark, noted, run_folder, tmp_path, monkeypatch
 ):
     spark.range(1).write.json(f"{tmp_path}/in")
-    monkeypatch.setattr(observed_sources, "_source_of", lambda *_: 1 / 0)
+    monkeypatch.setattr(observed_sources, "schema_of", lambda *_: 1 / 0)
 
     assert spark.read.json(f"{tmp_path}/in").count() == 1
 
@@ -166,6 +167,6 @@ def test_tables_of_iceberg_are_observed_and_what_iceberg_keeps_about_them_is_not
     ],
 )
 def test_a_source_is_known_by_its_place_without_credentials(name, asked, dataset):
-    schema = observed_sources._source_of(name, asked)
+    schema = schema_of("read", name, asked)
 
     assert (schema and schema.dataset) == dataset
