@@ -82,20 +82,28 @@ def _decide(files: Path, what: str) -> list[float]:
 
 
 def _decided(folder: Path, what: str) -> list[float]:
-    """Decide what a run reads; return seconds, peak in MB, files read and bytes of the state."""
+    """Decide what a run reads; return seconds, peak in MB, files read, bytes of the state.
+
+    Then the seconds of the processor, and the MB by which the peak has grown.
+    """
     stored, source = folder.parent / "state", S3Source((URI,), "landing", "json", recurse=True)
-    begin = time.monotonic()
+    begin, used = time.monotonic(), time.process_time()
+    before_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     low = None if what == "first" else unpack(stored.read_bytes())
     reading = read_s3_source(source, lambda _: folder, round(time.time() * 1000), Edges(low))
     packed = pack(reading.next_state)
-    seconds = time.monotonic() - begin
+    seconds, used = time.monotonic() - begin, time.process_time() - used
     stored.write_bytes(packed)
     peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return [seconds, peak_kb / 1024, len(reading.files), len(packed)]
+    grown_mb = (peak_kb - before_kb) / 1024
+    return [seconds, peak_kb / 1024, len(reading.files), len(packed), used, grown_mb]
 
 
 def _note(result: list[float]) -> str:
-    return f"peak {result[1]:.0f} MB, state {result[3] / 1024:,.0f} KB"
+    return (
+        f"of the processor {result[4]:.2f} s; peak {result[1]:.0f} MB, {result[5]:.0f} MB of it "
+        f"for the files, state {result[3] / 1024:,.0f} KB"
+    )
 
 
 def _reading() -> list[Result]:
