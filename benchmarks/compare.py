@@ -19,7 +19,6 @@ from benchmarks.results import ROW
 TREES = PROJECT / "build" / "compare"
 USUAL = ("synth", "watermarks", "job_overhead", "commands", "unit_tests")
 OF_HERE = ("PYTHONPATH", "VIRTUAL_ENV", "TIDEMARK_HOME")
-PROGRAMS = (".venv/bin", "node_modules/.bin")
 ROUNDS = 3  # of each commit
 MOST = 1.25  # times as much: from there on a comparison fails
 LEAST = 0.1  # rows have two digits after the point: of a smaller number a ratio says nothing
@@ -80,10 +79,8 @@ def measured(tree: Path, name: str) -> dict[str, float]:
 def _environment(tree: Path) -> dict[str, str]:
     """Return the variables for a folder: neither its programs nor its modules are those of here."""
     kept = {name: value for name, value in os.environ.items() if name not in OF_HERE}
-    here = [str(PROJECT / folder) for folder in PROGRAMS]
-    others = [folder for folder in kept["PATH"].split(os.pathsep) if folder not in here]
-    own = [str(tree / folder) for folder in PROGRAMS]
-    return {**kept, "PATH": os.pathsep.join([*own, *others])}
+    own = [str(tree / folder) for folder in (".venv/bin", "node_modules/.bin")]
+    return {**kept, "PATH": os.pathsep.join([*own, kept["PATH"]])}
 
 
 def main(arguments: Sequence[str]) -> int:
