@@ -102,9 +102,8 @@ def _peak_mb() -> float:
 
 
 def _note(result: list[float]) -> str:
-    _, peak, of_files, _, state = result
-    memory = f"peak {peak:.0f} MB, {of_files:.0f} MB of it for the files"
-    return f"of the processor; {memory}, state {state / 1024:,.0f} KB"
+    memory = f"peak {result[1]:.0f} MB, {result[2]:.0f} MB of it for the files"
+    return f"of the processor; {memory}, state {result[4] / 1024:,.0f} KB"
 
 
 def _reading() -> list[Result]:

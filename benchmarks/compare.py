@@ -91,8 +91,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     names = options.names or USUAL
     known = sorted(file.stem for file in Path(__file__).parent.glob("[a-z]*.py"))
-    if unknown := set(names) - set(known):
-        parser.error(f"{', '.join(unknown)}: no such benchmark; there are {', '.join(known)}")
+    if not set(names) <= set(known):
+        parser.error(f"benchmarks are {', '.join(names)}; allowed: {', '.join(known)}")
     other, slow = tree_of(options.ref), list[str]()
     print(f"How many times as much as at {options.ref}:")  # noqa: T201 (a command)
     for name in names:
