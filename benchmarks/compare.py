@@ -66,13 +66,12 @@ def tree_of(ref: str) -> Path:
 
 def measured(tree: Path, name: str) -> dict[str, float]:
     """Run a benchmark of a folder; return its medians by row, and the seconds of the processor."""
-    before = os.times()
+    before = sum(os.times()[2:4])  # of processes that have ended
     command = [str(tree / ".venv/bin/python"), "-m", f"benchmarks.{name}"]
     run = subprocess.run(  # noqa: S603 (our own commands)
         command, cwd=tree, env=_environment(tree), stdout=subprocess.PIPE, text=True, check=True
     )
-    after = os.times()
-    used = sum(after[2:4]) - sum(before[2:4])  # of processes that have ended
+    used = sum(os.times()[2:4]) - before
     return {**rows_of(run.stdout), f"{name}: processor, whole benchmark": used}
 
 
