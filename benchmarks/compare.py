@@ -19,7 +19,6 @@ from benchmarks.results import ROW
 TREES = PROJECT / "build" / "compare"
 USUAL = ("synth", "watermarks", "job_overhead", "commands", "unit_tests")
 OF_HERE = ("PYTHONPATH", "VIRTUAL_ENV", "TIDEMARK_HOME")
-PROGRAMS = (".venv/bin", "node_modules/.bin")
 ROUNDS = 3  # of each commit
 MOST = 1.25  # times as much: from there on a comparison fails
 LEAST = 0.1  # rows have two digits after the point: of a smaller number a ratio says nothing
@@ -67,23 +66,20 @@ def tree_of(ref: str) -> Path:
 
 def measured(tree: Path, name: str) -> dict[str, float]:
     """Run a benchmark of a folder; return its medians by row, and the seconds of the processor."""
-    before = os.times()
+    before = sum(os.times()[2:4])  # of processes that have ended
     command = [str(tree / ".venv/bin/python"), "-m", f"benchmarks.{name}"]
     run = subprocess.run(  # noqa: S603 (our own commands)
         command, cwd=tree, env=_environment(tree), stdout=subprocess.PIPE, text=True, check=True
     )
-    after = os.times()
-    used = sum(after[2:4]) - sum(before[2:4])  # of processes that have ended
+    used = sum(os.times()[2:4]) - before
     return {**rows_of(run.stdout), f"{name}: processor, whole benchmark": used}
 
 
 def _environment(tree: Path) -> dict[str, str]:
     """Return the variables for a folder: neither its programs nor its modules are those of here."""
     kept = {name: value for name, value in os.environ.items() if name not in OF_HERE}
-    here = [str(PROJECT / folder) for folder in PROGRAMS]
-    others = [folder for folder in kept["PATH"].split(os.pathsep) if folder not in here]
-    own = [str(tree / folder) for folder in PROGRAMS]
-    return {**kept, "PATH": os.pathsep.join([*own, *others])}
+    own = [str(tree / folder) for folder in (".venv/bin", "node_modules/.bin")]
+    return {**kept, "PATH": os.pathsep.join([*own, kept["PATH"]])}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -94,8 +90,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     names = options.names or USUAL
     known = sorted(file.stem for file in Path(__file__).parent.glob("[a-z]*.py"))
-    if unknown := set(names) - set(known):
-        parser.error(f"{', '.join(unknown)}: no such benchmark; there are {', '.join(known)}")
+    if not set(names) <= set(known):
+        parser.error(f"benchmarks are {', '.join(names)}; allowed: {', '.join(known)}")
     other, slow = tree_of(options.ref), list[str]()
     print(f"How many times as much as at {options.ref}:")  # noqa: T201 (a command)
     for name in names:

@@ -52,7 +52,7 @@ def test_it_fails_from_that_many_times_on(now, code, tmp_path, monkeypatch, caps
     ("words", "reason"),
     [
         (["no-such-ref"], "REF is 'no-such-ref', which is no commit here"),
-        (["HEAD", "nothing"], "nothing: no such benchmark; there are awsglue, "),
+        (["HEAD", "nothing"], "benchmarks are nothing; allowed: awsglue, "),
         ([], "the following arguments are required: ref"),
     ],
 )

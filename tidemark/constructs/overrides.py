@@ -4,7 +4,7 @@ An override is in the template only, but role, log groups and alarms still fit t
 declaration.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
@@ -13,7 +13,7 @@ import aws_cdk as cdk
 from constructs import IConstruct
 
 from tidemark.checks.graph.model import Problem
-from tidemark.constructs.references import read_once, root_of
+from tidemark.constructs.references import read_once
 from tidemark.model.assembly.resources import Templates
 
 RULE = "overridden-grants"
@@ -34,14 +34,15 @@ GRANTED = (
     "--watermark_table",
     "--nothing_new_table",
 )
-# By app: each resource, and the properties that it was declared with, which may have tokens.
+_root_of: Callable[[cdk.Stack], IConstruct] = read_once(lambda stack: stack.node.root)
 _Declared: TypeAlias = tuple[cdk.Stack, cdk.CfnResource, Mapping[str, Any]]
+# By app: each resource, and the properties that it was declared with, which may have tokens.
 _DECLARED: WeakKeyDictionary[IConstruct, list[_Declared]] = WeakKeyDictionary()
 
 
 def declare(stack: cdk.Stack, resource: cdk.CfnResource, properties: Mapping[str, Any]) -> None:
     """Note the properties from which grants and log groups follow, for a check at synthesis."""
-    _DECLARED.setdefault(root_of(stack), []).append((stack, resource, properties))
+    _DECLARED.setdefault(_root_of(stack), []).append((stack, resource, properties))
 
 
 @read_once

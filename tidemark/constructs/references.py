@@ -13,7 +13,6 @@ from aws_cdk import aws_glue as glue
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as assets
-from constructs import IConstruct
 
 Of = TypeVar("Of")
 Known = TypeVar("Known")
@@ -60,12 +59,6 @@ def job_ref(job: glue.CfnJob) -> str:
 def role_arn(role: iam.IRole) -> str:
     """Return the ARN of a role."""
     return role.role_arn
-
-
-@read_once
-def root_of(stack: cdk.Stack) -> IConstruct:
-    """Return the app of a stack."""
-    return stack.node.root
 
 
 @read_once

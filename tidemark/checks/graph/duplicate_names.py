@@ -65,9 +65,8 @@ def duplicates(graph: Graph) -> Iterator[Problem]:
         twice = {uri for uri, _ in writer.repeats}
         filled = {table for table, uri in writer.filled if uri in twice}
         near = {job.at for job in read.touching(twice)}
-        for reader in graph.jobs:
-            if reader is writer or (reader.at not in near and filled.isdisjoint(reader.tables)):
-                continue
+        tried = (job for job in graph.jobs if job.at in near or filled.intersection(job.tables))
+        for reader in (job for job in tried if job is not writer):
             shared = [uri for uri, _ in overlap(reader.reads, twice)]
             shared += [table for table in reader.tables if table in filled]
             if shared:

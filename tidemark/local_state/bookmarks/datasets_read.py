@@ -71,8 +71,7 @@ def files_read(
         sizes[_S3.sub("s3://", path) if is_file else dataset_of_path(path)] = [0, 0]
     names = sorted(sizes, key=len, reverse=True)
     for file in files:
-        path = _S3.sub("s3://", file.path, count=1)
-        of_file = sizes[next((name for name in names if path.startswith(name)), names[-1])]
+        of_file = sizes[next((name for name in names if file.path.startswith(name)), names[-1])]
         of_file[0] += 1
         of_file[1] += file.size
     return [

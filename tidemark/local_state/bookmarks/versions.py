@@ -61,8 +61,7 @@ def _with_band(document: dict[str, Any]) -> dict[str, Any]:
 
 def plain(states: Mapping[str, Any]) -> dict[str, Any]:
     """Return states as plain JSON values: the files of a band as lists of path, time and size."""
-    values: dict[str, Any] = json.loads(json.dumps(dict(states), default=list))
-    return values
+    return dict(json.loads(json.dumps(dict(states), default=list)))
 
 
 def latest_bookmark(store: Store, job_name: str) -> Bookmark | None:

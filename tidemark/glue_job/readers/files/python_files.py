@@ -40,10 +40,7 @@ def read_rows(files: Files, schema: StructType, records_of: RecordsOf) -> DataFr
     As with Spark's own readers, ``input_file_name()`` is the file of a row, unless it is grouped.
     """
     spark, layout = files.spark, files.layout
-    tasks = [
-        (file, place, values_of(file, layout))
-        for file, place in zip(files.paths, places_of(files.paths), strict=True)
-    ]
+    tasks = [(*task, values_of(task[0], layout)) for task in _with_places(files)]
     slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
     rows = spark.sparkContext.parallelize(tasks, slices).flatMap(partial(_rows, records_of))
     mark = StructField(SOURCE_ROW, StringType())
@@ -60,11 +57,15 @@ def read_rows(files: Files, schema: StructType, records_of: RecordsOf) -> DataFr
 
 def look_at(files: Files, look: Callable[[Iterable[tuple[str, str]]], Iterable[T]]) -> list[T]:
     """Return the results of a function; it gets URIs and local paths of some files at a time."""
-    tasks = list(zip(files.paths, places_of(files.paths), strict=True))
-    context = files.spark.sparkContext
+    tasks, context = _with_places(files), files.spark.sparkContext
     slices = min(len(tasks), TASKS_PER_CORE * context.defaultParallelism)
     with blaming_files(files.paths, files.format.name):
         return context.parallelize(tasks, slices).mapPartitions(look).collect()
+
+
+def _with_places(files: Files) -> list[tuple[str, str]]:
+    """Return the URI and the local path of each file."""
+    return list(zip(files.paths, places_of(files.paths), strict=True))
 
 
 def _rows(

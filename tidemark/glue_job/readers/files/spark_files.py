@@ -123,7 +123,9 @@ def union(frames: Iterable[DataFrame]) -> DataFrame:
 def empty_frame(spark: SparkSession, schema: StructType | None = None) -> DataFrame:
     """Return a frame without rows."""
     # PySpark's createDataFrame imports pandas, which takes longer than a run with nothing new.
-    session, rows = spark._jsparkSession, spark._jvm.java.util.ArrayList()  # type: ignore[union-attr]
+    session, context = spark._jsparkSession, spark.sparkContext
+    none = spark._jvm.java.util.ArrayList()  # type: ignore[union-attr]
+    rows = context._jsc.parallelize(none, context.defaultParallelism)
     kind = session.parseDataType((schema or StructType([])).json())
     return DataFrame(session.createDataFrame(rows, kind), spark)
 
