@@ -145,10 +145,10 @@ def _show(proof: Proof, page: Path | None, name: str, output: str) -> None:
 
 
 def _replayed(home: Home, console: Console, name: str) -> int:
-    state = kept_state(home, name)
+    command, state = kept_command(home, name), kept_state(home, name)
     click.echo(f"{state.title}\nbefore: TIDEMARK_HOME={state.home.root.with_name(name)}")
     with scratch_of(home) as scratch, jvms_of(state.home) as jvms:
-        subject = _subject(console, kept_command(home, name), scratch)
+        subject = _subject(console, command, scratch)
         start = subject.only(state.job) if state.job else subject.start
         trial = Bench(subject, jvms, scratch, state.home).run(state.home, start)
     for run in trial.runs:

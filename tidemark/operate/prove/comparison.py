@@ -338,6 +338,6 @@ def _cause(
         else _failure_of_later_job(baseline, outcome),
     )
     cause = cause_of(fault, known, marks.pointers)
-    cause = of_types(cause, rows.types) if rows.types else cause
+    cause = of_types(cause, rows.retyped) if rows.retyped else cause
     written = {place for change in baseline.operations for place in places_within(change, target)}
-    return or_no_data(cause, target, written, marks.read)
+    return cause if rows.retyped else or_no_data(cause, target, written, marks.read)

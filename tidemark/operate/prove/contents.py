@@ -1,10 +1,12 @@
 """What the state of a home holds, in pieces of text: objects, rows, items, bookmarks, catalog."""
 
 import base64
+import gzip
 import json
 import os
 import re
 import sqlite3
+import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -195,14 +197,17 @@ def _rows_of(file: Path, *, is_part: bool) -> list[str]:
     content = file.read_bytes()
     rows: list[str] | None = None
     if len(content) <= MAX_BYTES:
-        with suppress(ValueError, OSError, StopIteration):  # not what it is named
+        # Not what it is named.
+        with suppress(ValueError, OSError, EOFError, StopIteration, zlib.error):
             rows = _parsed(file, content)
     if rows is None:
-        return [f"bytes {sha256(content).hexdigest()}"]
+        return [f"bytes {_digest(content)}"]
     return (rows if is_part else ["\n".join(rows)]) or [""]
 
 
 def _parsed(file: Path, content: bytes) -> list[str]:
+    if file.suffix == ".gz":
+        return gzip.decompress(content).decode().splitlines()
     if file.suffix == ".avro":
         return lines_of(file, "avro")
     if file.suffix not in (".parquet", ".orc"):
@@ -326,6 +331,15 @@ def _requests(file: Path) -> Iterator[Piece]:
 
 
 def _embedded(folder: Path) -> Iterator[Piece]:
-    """Yield what tells embedded databases apart: their bytes, which differ from run to run."""
-    for file in sorted(folder.glob("*/seg0/*")) if folder.is_dir() else ():
-        yield Piece(file.parts[-3], f"{file.name} {sha256(file.read_bytes()).hexdigest()}")
+    """Yield what tells embedded databases apart: their bytes, which differ from run to run.
+
+    A commit may be in the log alone.
+    """
+    files = (file for part in ("seg0/*", "log/*.dat") for file in folder.glob(f"*/{part}"))
+    for file in sorted(files) if folder.is_dir() else ():
+        yield Piece(file.parts[-3], f"{file.name} {_digest(file.read_bytes())}")
+
+
+def _digest(content: bytes) -> str:
+    """Return a digest that is told from the ids that runs make up: these are of hex digits."""
+    return base64.b32encode(sha256(content).digest()).decode()

@@ -132,8 +132,11 @@ def _of_lock(noted: Operation, deleted: Operation) -> Cause:
 def of_waiting(operations: Sequence[Operation], after: int) -> Cause:
     """Return why a run waits for ever: for an object that the dead run would have deleted."""
     puts = {change.places[-1]: change for change in operations if change.number <= after}
-    left = (change for change in operations if change.number > after and change.kind == DELETE)
-    unlocked = next((change for change in left if change.places[-1] in puts), None)
+    left = (change for change in operations if change.number > after and change.places[-1] in puts)
+    deletes = (
+        change for change in left if change.kind == DELETE or change.places[0].startswith(DELETES)
+    )
+    unlocked = next(deletes, None)
     return _of_lock(puts[unlocked.places[-1]], unlocked) if unlocked else WAITS
 
 

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +22,7 @@ from tidemark.local_state.operations import (
 )
 from tidemark.local_state.outside import allowed_outside, withhold_others
 from tidemark.local_state.store.sqlite_files import STATE_FILES, put_state_file
+from tidemark.local_state.store.store_errors import error_of
 from tidemark.operate.versions.copies import LOCKS, wait_until_closed
 from tidemark.operate.versions.targets import SCRIPTS, files_of
 
@@ -43,7 +45,10 @@ def linked_home(home: Home, folder: Path) -> Home:
 def put_databases(source: Home, target: Home, names: Sequence[str] = STATE_FILES) -> None:
     """Replace files of the state of a home by copies of those of another one."""
     for name in names:
-        put_state_file(source.root / name, target.root / name)
+        try:
+            put_state_file(source.root / name, target.root / name)
+        except sqlite3.Error as error:  # such as on a full disk
+            raise error_of(target.root / name, error) from error
 
 
 def linked(source: str, target: str) -> str:

@@ -1,5 +1,6 @@
 """What experiments have made of the targets, as plain data, and the verdict on it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -51,6 +52,18 @@ class TargetRows:
     examples: Mapping[str, Sequence[str]] = field(default_factory=dict)
     types: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     problem: str | None = None
+
+    @property
+    def retyped(self) -> Sequence[str]:
+        """Columns with the same values as another type, such as 42 and 42.0, if no more differs."""
+        if self.types:
+            return list(self.types)
+        lost, added = (
+            [json.loads(row) for row in self.examples.get(name, ())] for name in ("lost", "added")
+        )
+        if not lost or lost != added:  # to Python, 42 is 42.0
+            return []
+        return [name for name, value in lost[0].items() if type(value) is not type(added[0][name])]
 
     @property
     def differing(self) -> int:

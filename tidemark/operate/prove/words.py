@@ -89,8 +89,9 @@ def _left_out(proof: Proof) -> Iterator[str]:
     yield from (f"the run that goes well takes away {rows}" for rows in proof.taken)
     for target, columns in proof.by_time.items():
         yield f"{target}: left out: {', '.join(columns)} ({WHY_LEFT_OUT})"
-    if proof.marks:
-        yield f"left out: {', '.join(proof.marks)} ({OWN_MARKS})"
+    compared = {rows.target for finding in proof.findings for rows in finding.targets}
+    if marks := [mark for mark in proof.marks if mark not in compared]:
+        yield f"left out: {', '.join(marks)} ({OWN_MARKS})"
     if proof.by_chance:
         more = " and others" if len(proof.by_chance) > MAX_SINGLE else ""
         shown = f"{', '.join(proof.by_chance[:MAX_SINGLE])}{more}"

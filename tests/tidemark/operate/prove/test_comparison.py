@@ -179,6 +179,17 @@ def test_what_a_mark_of_the_rows_loses_is_not_laid_to_the_times_of_files(has_ord
     assert told.cause == (of_rows if has_order else of_times)
 
 
+@pytest.mark.parametrize("is_wrong", [True, False])
+def test_a_mark_that_a_crash_has_changed_is_not_said_to_be_left_out(is_wrong: bool) -> None:
+    mark = "s3://lake/_state/total.json"
+    rows = [TargetRows(mark, 1, 1, lost=1, added=1, same_key=1)] if is_wrong else []
+    crash = replace(finding("crash", "changed", REPLACES), targets=rows)
+
+    lines = list(lines_of(Proof((), [crash], marks=[mark])))
+
+    assert any(line.startswith(f"left out: {mark}") for line in lines) is not is_wrong
+
+
 @pytest.mark.parametrize(("is_open", "told"), [(False, "1 crash"), (True, "0 of 1 failing")])
 def test_what_cannot_be_tried_is_not_counted_as_left_out(is_open: bool, told: str) -> None:
     error = Experiment("error", "requests that fail", not_tried="why", is_open=is_open)

@@ -278,7 +278,8 @@ def test_how_a_later_job_fails_is_the_cause_of_what_it_does_not_write():
     assert cause.text.endswith("makes a later job fail: b: ValueError (b.py, line 3)")
 
 
-def test_a_run_that_waits_for_the_lock_of_a_dead_one_is_told_where_that_is():
+@pytest.mark.parametrize("marks", [set(), {"s3://lake/locks/orders"}])
+def test_a_run_that_waits_for_the_lock_of_a_dead_one_is_told_where_that_is(marks):
     lock = "s3://lake/locks/orders"
     run = [
         of_script(1, "put", lock, 8),
@@ -287,7 +288,7 @@ def test_a_run_that_waits_for_the_lock_of_a_dead_one_is_told_where_that_is():
     ]
     failure = "job: the run had not ended after 90 s"
 
-    of_lock = cause_of(crash(2), "lost", run, OUT, failure=failure)
+    of_lock = cause_of(crash(2), "lost", run, OUT, marks=marks, failure=failure)
     unknown = cause_of(crash(2), "fails", run[:2], OUT, failure=failure)
 
     assert (of_lock.line, "TM514" in of_lock.remedy) == (8, True)

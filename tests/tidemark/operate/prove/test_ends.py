@@ -96,6 +96,14 @@ def test_such_a_client_in_a_module_of_the_script_is_refused(folder):
     assert "store.py:1" in result.stderr
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_state_that_no_proof_has_kept_is_refused():
+    result = CliRunner().invoke(main, ["prove", "--replay", "zzzzzz"])
+
+    assert result.exit_code == 2
+    assert "--replay zzzzzz: no state of the last proof has this name" in result.stderr
+
+
 WAITS = """
 import time
 import boto3

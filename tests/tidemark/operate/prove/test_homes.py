@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidemark.errors import DamagedDatabaseError
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import (
     COPIES,
@@ -121,6 +122,14 @@ def test_objects_are_linked_and_keep_their_times(tmp_path):
     own, other = base.lake / "lake" / "in" / "a", made.lake / "lake" / "in" / "a"
     assert own.samefile(other)
     assert other.stat().st_mtime == 1_700_000_000
+
+
+def test_a_database_that_cannot_be_copied_is_told_in_a_line(tmp_path):
+    home = Home.open(tmp_path / "home")
+    home.database.write_bytes(b"no database" * 100)
+
+    with pytest.raises(DamagedDatabaseError, match="state database"):
+        linked_home(home, tmp_path / "copy")
 
 
 def test_an_object_that_is_held_back_arrives_with_the_first_write(tmp_path):

@@ -52,3 +52,17 @@ def test_without_any_crash_that_was_asked_for_nothing_is_proved(crash, again, co
     found += [Finding(Experiment("crash", "crash"), crash)] if crash else []
 
     assert Proof((), found).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("lost", "added", "retyped"),
+    [
+        ('{"id":1,"amount":42.0}', '{"id":1,"amount":42}', ["amount"]),
+        ('{"id":1,"amount":42.5}', '{"id":1,"amount":42}', []),
+        ('{"id":1,"amount":"42"}', '{"id":1,"amount":42}', []),
+    ],
+)
+def test_a_value_that_is_the_same_as_another_type_is_told(lost, added, retyped):
+    rows = TargetRows("s3://lake/out/", examples={"lost": [lost], "added": [added]})
+
+    assert rows.retyped == retyped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import sqlite3
@@ -286,6 +287,31 @@ def test_metadata_of_an_object_counts_and_its_other_headers_do_not(base, tmp_pat
 def tagged_at(home: Home, stat: os.stat_result) -> None:
     records = Records(home.root / OBJECTS_FILE)
     records.put("lake", "in/b.json", stat, Record("etag", {}, {"done": "1"}))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("done.bin", lambda text: b"\xff" + text), ("done.json.gz", lambda text: gzip.compress(text))],
+)
+def test_bytes_count_as_they_are_and_no_digest_of_them_is_an_id(base, tmp_path, name, content):
+    homes = [linked_home(base, tmp_path / number) for number in ("1", "2", "3")]
+    for home, text in zip(homes, (b"1", b"2", b"1"), strict=True):
+        put(home, f"state/{name}", content(text))
+    states = states_of(base)
+
+    assert states.of(homes[0]) == states.of(homes[2]) != states.of(homes[1])
+
+
+@pytest.mark.parametrize("name", ["seg0/c10.dat", "log/log1.dat"])
+def test_a_commit_to_an_embedded_database_is_in_its_pages_or_its_log(base, tmp_path, name):
+    homes = [linked_home(base, tmp_path / number) for number in ("1", "2")]
+    for home, content in zip(homes, ("before", "after"), strict=True):
+        file = home.derby / "shop" / name
+        file.parent.mkdir(parents=True)
+        file.write_text(content, encoding="utf-8")
+    states = states_of(base)
+
+    assert states.of(homes[0]) != states.of(homes[1])
 
 
 def test_rows_of_a_table_of_iceberg_count_and_not_the_names_of_its_files(base, tmp_path):
