@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from tests.sampled import at_night
 from tidemark.errors import UsageError
 from tidemark.glue_job.readers.files.partitions import inferred_type
+from tidemark.local_state.bookmarks import listing
 
 pytestmark = pytest.mark.spark
 
@@ -42,15 +41,15 @@ def read(glue_context, s3):
 @pytest.fixture
 def entered(monkeypatch):
     """Return the names of the folders that are listed from now on."""
-    found = []
-    scandir = os.scandir
+    names = []
+    opened = listing._opened
 
-    def record(path):
-        found.append(str(path).rpartition("/")[2])
-        return scandir(path)
+    def record(folder):
+        names.append(folder.rpartition("/")[2])
+        return opened(folder)
 
-    monkeypatch.setattr("tidemark.local_state.bookmarks.listing.os.scandir", record)
-    return found
+    monkeypatch.setattr(listing, "_opened", record)
+    return names
 
 
 @pytest.mark.rule("Partitions", source="S3")
