@@ -21,6 +21,7 @@ from tidemark.local_state.home import Home, delete_entry
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.local_state.store.database import TEMPORARY, Store
+from tidemark.local_state.store.state_record import COPIES
 from tidemark.local_state.watermark_tables import watermark_table
 from tidemark.model.clock import now_ms
 from tidemark.testing.empty_dynamodb import empty_dynamodb
@@ -91,6 +92,9 @@ class Kit:
                     delete_entry(entry)
         for name in ("", "-wal", "-shm"):
             Path(f"{self.home.database}{name}").unlink(missing_ok=True)
+        # What a command of the test before has recorded would be missed, as if it were lost.
+        for copy in COPIES:
+            (self.home.root / copy).unlink(missing_ok=True)
         # A copy is faster than to make its tables again.
         shutil.copy2(self._empty, self.home.database)
         (self.home.lake / SHARED_BUCKET).mkdir(exist_ok=True)
