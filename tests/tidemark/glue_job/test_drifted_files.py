@@ -16,6 +16,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import orc, parquet
 
+from tests.sampled import sampled
+
 pytestmark = pytest.mark.spark
 SCRIPT = """
 import json, sys
@@ -150,7 +152,9 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", sampled(CASES, "a choice", "the order of a header", "only the case")
+)
 def test_a_file_that_drifts_is_told_and_no_row_and_no_value_is_lost(lake, glue_job, tmp_path, name):
     kind, files, rescued, taken, refusal, warning = CASES[name]
     script = tmp_path / "orders.py"

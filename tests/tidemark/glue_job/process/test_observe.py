@@ -96,6 +96,7 @@ def test_a_column_of_nulls_is_no_change_of_its_source_but_a_string_in_its_target
     assert "amt was int and is string, in s3://lake/in/4.json" in sources(text)[0]
 
 
+@pytest.mark.nightly
 def test_ten_increments_with_optional_fields_are_no_news_of_a_target_of_json(
     lake, glue_job, tmp_path
 ):

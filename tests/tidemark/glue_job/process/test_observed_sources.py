@@ -140,6 +140,7 @@ print(json.dumps(seen))
 """
 
 
+@pytest.mark.nightly
 def test_tables_of_iceberg_are_observed_and_what_iceberg_keeps_about_them_is_not(tmp_path):
     seen = json.loads(run_with_iceberg(ICEBERG, tmp_path)[-1])
 
