@@ -8,6 +8,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.waiting import wait_until
+from tidemark.glue_service.runs.crawls import crawl_job
+from tidemark.local_state.sparks.installed import own_glue_version
 
 pytestmark = pytest.mark.spark
 ORDERS = {"S3Targets": [{"Path": "s3://raw/orders/"}]}
@@ -24,6 +26,10 @@ def crawler(port, request):
         Name=name, Role="anyone", DatabaseName="sales", Targets=ORDERS, TablePrefix="raw_"
     )
     return name
+
+
+def test_a_crawl_runs_on_the_spark_that_is_installed():
+    assert crawl_job("any").glue_version == own_glue_version()
 
 
 def refused(call, **request):

@@ -10,6 +10,7 @@ from typing import Any
 from tidemark.glue_service.entities import Entity
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
 from tidemark.glue_service.submission import SCRIPTS
+from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.model.assembly.definitions import (
     BOOKMARK_OPTION,
     CRAWLER,
@@ -47,6 +48,7 @@ def crawl_job(name: str) -> JobDefinition:
     """Return the job whose runs are the crawls of a crawler."""
     properties = {
         "Command": {"Name": SPARK, "ScriptLocation": f"s3://{SCRIPTS}/{KEY}"},
+        "GlueVersion": own_glue_version(),  # no other Spark has to be installed for a crawl
         "NonOverridableArguments": {BOOKMARK_OPTION: DISABLE},
     }
     return runnable_job(CRAWLER + name, properties)
