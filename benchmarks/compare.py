@@ -33,7 +33,7 @@ def ratios(
     Args:
         ref: name of the other commit.
         old: the medians of the other commit by row, for each round.
-        new: those of this checkout.
+        new: the medians of this checkout, in the same way.
 
     Example: ``ratios("v1", [{"a": 2.0}], [{"a": 3.0}])`` has one result, with the ratio 1.5.
     """
@@ -55,7 +55,9 @@ def tree_of(ref: str) -> Path:
     asked = [*git, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"]
     commit = subprocess.run(asked, stdout=subprocess.PIPE, text=True).stdout.strip()  # noqa: S603
     if not commit:
-        raise SystemExit(f"REF is {ref!r}, which is no commit here; give a tag, a branch or a hash")
+        raise SystemExit(
+            f"REF is {ref!r}, which this repository does not have; give a tag, a branch or a hash"
+        )
     tree = TREES / commit[:12]
     if not tree.is_dir():  # forced: the folder of an earlier one may have been deleted
         add = [*git, "worktree", "add", "--quiet", "--force", "--detach", str(tree), commit]
@@ -76,7 +78,7 @@ def measured(tree: Path, name: str) -> dict[str, float]:
 
 
 def _environment(tree: Path) -> dict[str, str]:
-    """Return the variables for a folder: neither its programs nor its modules are those of here."""
+    """Return the variables for a folder, with its own programs and modules alone."""
     kept = {name: value for name, value in os.environ.items() if name not in OF_HERE}
     own = [str(tree / folder) for folder in (".venv/bin", "node_modules/.bin")]
     return {**kept, "PATH": os.pathsep.join([*own, kept["PATH"]])}

@@ -51,7 +51,7 @@ def test_it_fails_from_that_many_times_on(now, code, tmp_path, monkeypatch, caps
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["no-such-ref"], "REF is 'no-such-ref', which is no commit here"),
+        (["no-such-ref"], "REF is 'no-such-ref', which this repository does not have"),
         (["HEAD", "nothing"], "benchmarks are nothing; allowed: awsglue, "),
         ([], "the following arguments are required: ref"),
     ],

@@ -45,8 +45,8 @@ for mode in ("evolve", "freeze"):
     except SchemaContractError as error:
         told[mode] = str(error)
 left = [json.loads(row["_rescued_data"] or "{}") for row in rescued]
-for one in left:
-    one.pop("_file_path", None)
+for values in left:
+    values.pop("_file_path", None)
 told["rescued"] = sorted(map(str, zip([row["v"] for row in rescued], left)))
 print(json.dumps(told))
 job.commit()
