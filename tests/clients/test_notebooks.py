@@ -33,6 +33,11 @@ READS_WATERMARKS = [
     "from watermarks import Watermarks\nWatermarks('glue-watermarks').latest('a-job') is None",
     "%stop_session",
 ]
+DRAWS = [
+    "%additional_python_modules matplotlib==3.10.7",
+    "import matplotlib.pyplot as plt\nplt.bar([1, 2], [3, 4])\n%matplot plt",
+    "%stop_session",
+]
 GOES_ON = ["kept = 41", "import sys\nsys.exit(1)", "kept + 1", "%stop_session"]
 
 
@@ -57,7 +62,7 @@ def execute(client, port):
     return run
 
 
-def test_three_notebooks_run_by_the_kernel_of_aws(execute, port):
+def test_notebooks_run_by_the_kernel_of_aws(execute, port):
     port.home.create_bucket("notebooks")
     folder = port.home.lake / "notebooks" / "orders"
     folder.mkdir()
@@ -66,7 +71,7 @@ def test_three_notebooks_run_by_the_kernel_of_aws(execute, port):
     port.client("dynamodb").create_table(**create_table_request())
 
     before = {session["Id"] for session in port.glue.list_sessions()["Sessions"]}
-    explored, read, went_on = execute(EXPLORES, READS_WATERMARKS, GOES_ON)
+    explored, read, drawn, went_on = execute(EXPLORES, READS_WATERMARKS, DRAWS, GOES_ON)
 
     by_cell = dict(zip(EXPLORES, explored, strict=True))
     assert "|  0|\n|  1|\n" in by_cell[EXPLORES[2]]
@@ -79,6 +84,7 @@ def test_three_notebooks_run_by_the_kernel_of_aws(execute, port):
     assert "| READY" in by_cell["%list_sessions"]
     assert "Stopped session" in by_cell["%stop_session"]
     assert read[1].splitlines()[-1] == "True"
+    assert drawn[1].endswith("image/png"), drawn[1]
     assert "SystemExit: 1" in went_on[1]
     assert went_on[2].strip() == "42"
     sessions = port.glue.list_sessions()["Sessions"]

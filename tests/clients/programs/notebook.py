@@ -8,10 +8,12 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 
 def shown(outputs):
-    """Return the text of the outputs of a cell."""
-    return "".join(
-        output.get("text", "") or output.get("data", {}).get("text/plain", "") for output in outputs
-    )
+    """Return the text of the outputs of a cell; a picture is the name of its type."""
+    texts = []
+    for output in outputs:
+        data = output.get("data", {})
+        texts.append(output.get("text", "") or data.get("text/plain", "") or " ".join(data))
+    return "".join(texts)
 
 
 results = []

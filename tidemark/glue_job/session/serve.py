@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tidemark.glue_job.session.cells import captured, failure, run_code
+from tidemark.glue_job.session.cells import DRAW, captured, failure, run_code
 from tidemark.glue_job.session.statement_files import (
     AVAILABLE,
     CANCEL,
@@ -127,6 +127,7 @@ class Session:
             self._files.put_record(number, self._record)
         output: dict[str, Any] = {"Status": "ok"}
         with captured() as shown:
+            self._namespace[DRAW] = shown.draw
             try:
                 self._is_in_code = True
                 run_code(code, name, self._namespace)
@@ -138,7 +139,7 @@ class Session:
             sys.stdout.flush()
             os._exit(0)
         is_cut_off = number in self._cancelled or self._is_ending
-        output |= {"Data": {"TextPlain": str(shown)}, "ExecutionCount": number}
+        output |= {"Data": shown.data(), "ExecutionCount": number}
         cut_off = ERROR if self._problem else CANCELLED
         state = cut_off if is_cut_off and output["Status"] != "ok" else AVAILABLE
         changes = {"State": state, "Progress": 1.0, "CompletedOn": now_ms(), "Output": output}

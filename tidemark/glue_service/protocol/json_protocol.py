@@ -76,8 +76,9 @@ def json_answer(operation: OperationModel, answer: Mapping[str, Any]) -> bytes:
 def wire_value(shape: Shape, value: Any) -> Any:
     """Return a value in its JSON form."""
     if isinstance(shape, StructureShape):
+        members = shape.members  # AWS's kernel reads more than botocore's model has: pictures
         return {
-            name: wire_value(shape.members[name], item)
+            name: wire_value(members[name], item) if name in members else item
             for name, item in value.items()
             if item is not None
         }

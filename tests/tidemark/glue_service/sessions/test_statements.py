@@ -47,6 +47,13 @@ def test_names_stay_from_statement_to_statement(sessions, session):
     assert sessions.text(session, "kept") == "[1, 2]"
 
 
+def test_clients_without_pictures_read_the_text_beside_one(sessions, session):
+    figure = "type('Figure', (), {'savefig': lambda self, file, format: file.write(b'image')})()"
+    code = f"drawn = {figure}\nprint('a bar')\n%matplot drawn"
+
+    assert sessions.text(session, code) == "a bar"
+
+
 def test_arguments_are_those_of_a_session_and_not_of_a_job(sessions, session):
     arguments = sessions.text(session, "import sys\nsys.argv[1:]")
 
