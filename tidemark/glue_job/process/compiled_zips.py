@@ -1,8 +1,10 @@
 """Compiles the modules of small zips once for all runs that are forked from one process.
 
-Python keeps no bytecode for a zip: each run compiled the watermark library again.
+Python keeps no bytecode for a zip: each run compiled the watermark library again. A home has a copy
+of that zip, and a proof has thousands of homes: what is the same in two copies is kept once.
 """
 
+import _imp
 import contextlib
 import os
 import warnings
@@ -39,21 +41,19 @@ def _compile_zip(path: str) -> None:
             return
         warnings.simplefilter("error")  # a run that gets a warning compiles by itself
         for name in file.namelist():
-            if name.endswith(".py"):
-                _compile(os.path.join(path, name), file.read(name))  # noqa: PTH118 (text)
-
-
-def _compile(name: str, source: bytes) -> None:
-    try:
-        _codes[name, source] = _pythons_own(name, source)
-    except (SyntaxError, ValueError, Warning):
-        return
+            key = (name, file.read(name) if name.endswith(".py") else b"")
+            if key[1] and key not in _codes:
+                with contextlib.suppress(SyntaxError, ValueError, Warning):
+                    _codes[key] = _pythons_own(f"{path}/{name}", key[1])
 
 
 def use_compiled_zips() -> None:
     """Let imports from zips take what is compiled already, if the source is the same."""
 
-    def code_of(name: str, source: bytes) -> CodeType:
-        return _codes.get((name, source)) or _pythons_own(name, source)
+    def code_of(path: str, source: bytes) -> CodeType:
+        name = path.rpartition(f".zip{os.sep}")[2]
+        code: CodeType = _codes.get((name, source)) or _pythons_own(path, source)
+        _imp._fix_co_filename(code, path)  # type: ignore[attr-defined]  # as for a file's bytecode
+        return code
 
     zipimport._compile_source = code_of  # type: ignore[attr-defined]

@@ -48,6 +48,21 @@ def test_an_import_takes_the_code_that_was_compiled_ahead(zipped: Path) -> None:
     assert module.__file__ == f"{zipped}/shipped.py"
 
 
+def test_copies_of_a_zip_are_compiled_once_and_each_names_its_own_file(
+    zipped: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy" / "libs.zip"
+    copy.parent.mkdir()
+    for file in (copy, zipped):
+        _write(file, "def answer():\n    return 42\n")
+        compile_zips([str(file)])
+    use_compiled_zips()
+    module = _imported()
+    (code,) = compiled_zips._codes.values()
+    assert module.answer.__code__ in code.co_consts
+    assert module.answer.__code__.co_filename == f"{zipped}/shipped.py"
+
+
 def test_a_zip_that_changed_is_compiled_by_the_import(zipped: Path) -> None:
     _write(zipped, "def answer():\n    return 42\n")
     compile_zips([str(zipped)])
