@@ -94,7 +94,8 @@ def test_the_tests_of_adapters_pass(client, port, tmp_path):
     port.home.create_bucket("dbt-lake")
     folder = PROGRAMS / "dbt_adapter"
     own = ("-c", os.devnull, "--rootdir", str(tmp_path), "--confcutdir", str(folder))
-    plugins = ("-p", "no:cacheprovider", "-p", "of_glue")
+    # The profile of the last one counts.
+    plugins = ("-p", "no:cacheprovider", "-p", "dbt.tests.fixtures.project", "-p", "of_glue")
     words = ("-q", *own, *plugins, str(folder / "adapter_tests.py"))
 
     done = client("dbt", "pytest", *words, timeout_s=6 * TIMEOUT_S, PYTHONPATH=str(folder))

@@ -2,7 +2,6 @@
 
 import pytest
 
-pytest_plugins = ["dbt.tests.fixtures.project"]
 ROLE = "arn:aws:iam::000000000000:role/local"
 ICEBERG = {
     "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
