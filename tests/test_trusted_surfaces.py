@@ -48,7 +48,7 @@ LAST_NAMES = {name.rpartition(".")[2] for name in KINDS}
 # File and kind: its users, and why it is trusted.
 ALLOWED = {
     ("tidemark/agents/child.py", STARTS): "this Tidemark, with what an agent gives as options",
-    ("tidemark/checks/formatting.py", STARTS): "ruff of this environment formats written code",
+    ("tidemark/scaffold/files.py", STARTS): "ruff of this environment formats written code",
     ("tidemark/app.py", STARTS): "Node: of the environment, or on the PATH",
     ("tidemark/model/assembly/synthesis.py", STARTS): "the user's app, as cdk.json names it",
     ("tidemark/cli/deploy.py", STARTS): "the CDK of the project, or on the PATH",

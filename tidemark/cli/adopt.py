@@ -11,15 +11,14 @@ from tidemark.adopt.adoption import adopt as make_pipeline
 from tidemark.adopt.model import Adoption, Existing
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import in_app, role_file, steps_of
-from tidemark.adopt.plan.output import jobs_in, write_new
 from tidemark.adopt.plan.report import as_json, as_markdown
 from tidemark.adopt.sources.account import read_account
 from tidemark.adopt.sources.cloudformation import read_templates
 from tidemark.adopt.sources.contents import found_in
-from tidemark.checks.formatting import formatted
 from tidemark.errors import UsageError
 from tidemark.model.assembly.policies import policy_of
 from tidemark.model.messages import plural
+from tidemark.scaffold.files import formatted, write_files
 
 NAME = re.compile(r"(?=.{1,64}\Z)[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -40,7 +39,9 @@ def adopt(
     source = Source(from_account, profile, region, template, parameters)
     _check(jobs, workflow, source, name)
     resources = _resources(jobs, workflow, source, keep_roles)
-    jobs_there = jobs_in(out) if name else ()  # without a name the clash is refused
+    # Without a name the clash with a script that exists is refused.
+    scripts = (out / "glue_jobs").glob("*.py") if name else ()
+    jobs_there = {script.stem.replace("_", "-") for script in scripts}
     adoption = make_pipeline(resources, name, keep_roles=keep_roles, kept_jobs=jobs_there)
     _write(adoption, resources, out, output)
 
@@ -123,8 +124,15 @@ def _write(adoption: Adoption, resources: Existing, out: Path, output: str) -> N
         role_file(adoption, arn): json.dumps(policy_of(policy.documents), indent=2) + "\n"
         for arn, policy in adoption.policies.items()
     }
-    write_new(out, files | {plan: text})
-    for path in (*files, plan):
+    files[plan] = text
+    for path in files:
+        if (out / path).exists():
+            raise UsageError(
+                f"{out / path} exists already and is not changed; nothing was written; take "
+                "another --out or --name"
+            )
+    write_files(out, files)
+    for path in files:
         click.echo(f"wrote {out / path}")
     for job in adoption.jobs:
         if job not in read:

@@ -1,11 +1,13 @@
-"""Puts a scaffolded job into a project: all of its files or none, and the reviewed template."""
+"""Puts code that is made into a project: all of its files or none, and the reviewed template."""
 
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tidemark.checks import snapshot
-from tidemark.checks.formatting import formatted
 from tidemark.checks.lint.app import read_jobs
 from tidemark.checks.state.manifest import MANIFEST
 from tidemark.checks.state.project import write_manifest
@@ -102,22 +104,46 @@ def pipeline_of(project: Path, named: str | None) -> str:
 
 
 def write_files(project: Path, files: Mapping[str, str]) -> None:
-    """Write new files and then change the stack; a failure halfway leaves no change."""
+    """Write new files with their folders, then change others; a failure leaves no change."""
     made: list[Path] = []
     changed = [project / path for path in files if (project / path).exists()]
     try:
         for path, text in files.items():
             is_changed = project / path in changed
             target = project / (f"{path}.unfinished" if is_changed else path)
+            for parent in [p for p in reversed(target.parents) if not p.exists()]:
+                parent.mkdir()
+                made.append(parent)
             with target.open("w" if is_changed else "x", encoding="utf-8") as file:
                 made.append(target)
                 file.write(text)
         for stack in changed:
             stack.with_name(f"{stack.name}.unfinished").replace(stack)
     except OSError as error:
-        for left in made:
-            left.unlink(missing_ok=True)
+        for left in reversed(made):
+            left.rmdir() if left.is_dir() else left.unlink(missing_ok=True)
         raise not_written(error.filename, error) from error
+
+
+def formatted(folder: Path, path: str, text: str) -> str:
+    r"""Return Python source as the project in a folder formats it; unchanged without ruff.
+
+    Raises:
+        TidemarkError: ruff cannot format it.
+
+    Example:
+        `formatted(project, "infra/orders_stack.py", "x  = 1")` returns `"x = 1\n"`.
+    """
+    if find_spec("ruff") is None:
+        return text
+    where = folder if folder.is_dir() else Path.cwd()
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", path, "-"]
+    run = subprocess.run(  # noqa: S603 (a fixed command)
+        command, cwd=where, input=text, capture_output=True, text=True, encoding="utf-8"
+    )
+    if run.returncode != 0:
+        raise TidemarkError(f"ruff cannot format {path}: {run.stderr.strip()}")
+    return run.stdout
 
 
 def update_reviewed(project: Path, job: str) -> str | None:

@@ -30,11 +30,10 @@ from tidemark.adopt.adoption import adopt as make_pipeline
 from tidemark.adopt.model import Difference, Existing
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
-from tidemark.adopt.plan.output import write_new
 from tidemark.adopt.reading import leaves
 from tidemark.adopt.sources.cloudformation import read_templates
 from tidemark.adopt.sources.contents import found_in
-from tidemark.checks.formatting import formatted
+from tidemark.scaffold.files import formatted, write_files
 
 pytestmark = pytest.mark.synth
 
@@ -308,7 +307,7 @@ def test_jobs_and_crawlers_of_any_form_synthesize_with_no_difference_that_is_not
     stack = "infra/any_stack.py"
     switched = stack_of(adoption, "any-migration.md", {}).replace("ITSELF = False", "ITSELF = True")
     files = {stack: formatted(project, stack, switched)}
-    write_new(project, files | {job.script: text for job in adoption.jobs})
+    write_files(project, files | {job.script: text for job in adoption.jobs})
     put_into_app(project, "Any", "any")
 
     template = synthesized(project, "any")
