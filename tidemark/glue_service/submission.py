@@ -1,6 +1,5 @@
 """A script and the arguments of its run: the job that runs it, and the output that it writes."""
 
-import os
 import re
 import shutil
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from tidemark.errors import UsageError
 from tidemark.glue_service.runs.run_requests import RunRequest
 from tidemark.local_state.home import Home
 from tidemark.local_state.job_run import SCRIPT_STDERR_FILE
+from tidemark.local_state.machine.own_files import write_whole
 from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.definitions import TIMEOUT_MINUTES, JobDefinition
@@ -29,9 +29,7 @@ def put_script(home: Home, key: str, text: str) -> str:
     # An earlier run may be reading it: it is never there in part.
     if not script.is_file() or script.read_text(encoding="utf-8") != text:
         script.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = script.with_suffix(".unfinished")
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(script)
+        write_whole(script, text)
     return f"s3://{SCRIPTS}/{key}"
 
 
@@ -51,9 +49,7 @@ def ship_library(home: Home, bucket: str) -> None:
             archive.write(file, file.relative_to(package.parent).as_posix())
     place = home.lake / bucket / KEY
     place.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = place.with_name(f"{place.name}.{os.getpid()}")  # another submission may read it
-    unfinished.write_bytes(content.getvalue())
-    unfinished.replace(place)
+    write_whole(place, content.getvalue())  # another submission may read it
 
 
 CHUNK_BYTES = 1_000_000

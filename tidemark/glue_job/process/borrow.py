@@ -23,6 +23,7 @@ from tidemark.glue_job.process.after_import import (
 )
 from tidemark.glue_job.process.own_jvm import own_jvm_reason
 from tidemark.glue_job.process.spark import as_properties
+from tidemark.local_state.machine.own_files import write_whole
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.sparks.installed import own_spark
 
@@ -54,10 +55,8 @@ class JvmRecord:
 
 def write_record(folder: Path, record: JvmRecord) -> None:
     """Write the record of a run into its folder."""
-    unfinished = folder / f"{FILE}.unfinished"
     with contextlib.suppress(OSError):  # on a full disk; the engine then asks the pool itself
-        unfinished.write_text(json.dumps(asdict(record)), encoding="utf-8")
-        unfinished.replace(folder / FILE)
+        write_whole(folder / FILE, json.dumps(asdict(record)))
 
 
 def read_record(folder: Path) -> JvmRecord | None:

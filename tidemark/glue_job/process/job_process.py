@@ -51,6 +51,7 @@ from tidemark.glue_job.process.script_warnings import note_at_end
 from tidemark.glue_job.process.spark import CONF_FILE, system_properties
 from tidemark.local_state.job_run import SCRIPT_STDERR_FILE, job_home
 from tidemark.local_state.machine.child import die_with_parent
+from tidemark.local_state.machine.own_files import write_whole
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.local_state.store.database import Store
 
@@ -232,10 +233,8 @@ def _report(result: Path, error: BaseException, script: str) -> str:
     """Print the traceback from the script's own first line on, and write the result file."""
     print_from_script(error, script)
     failure = with_hint(failure_of(error, script), script)
-    unfinished = result.with_suffix(".unfinished")
     with contextlib.suppress(OSError):  # on a full disk; the parent process notices
-        unfinished.write_text(json.dumps(asdict(failure)), encoding="utf-8")
-        unfinished.replace(result)
+        write_whole(result, json.dumps(asdict(failure)))
     return str(failure)
 
 

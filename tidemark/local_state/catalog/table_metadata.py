@@ -12,6 +12,7 @@ from typing import Any
 from tidemark.errors import DamagedDatabaseError, UsageError
 from tidemark.local_state.catalog.tables import find_table, put_tables, table_or_none
 from tidemark.local_state.home import Home
+from tidemark.local_state.machine.own_files import write_whole
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.model.assembly.iceberg import METADATA, PREVIOUS
@@ -169,10 +170,7 @@ def at_snapshot(
 
 def write_metadata(home: Home, place: str, metadata: Mapping[str, Any]) -> None:
     """Write metadata at a place."""
-    file = home.local_path(place)
-    unfinished = file.with_name(f".{file.name}.unfinished")
-    unfinished.write_text(json.dumps(metadata), encoding="utf-8")
-    unfinished.replace(file)
+    write_whole(home.local_path(place), json.dumps(metadata))
 
 
 def put_metadata(store: Store, name: str, expected: str, place: str) -> bool:

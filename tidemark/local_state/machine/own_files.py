@@ -1,6 +1,6 @@
-"""Files with which processes of one user find each other, and files of JSON line by line.
+"""Files with which processes of one user find each other, files of JSON lines, and whole files.
 
-No other user has access to the former.
+No other user has access to the first.
 """
 
 import json
@@ -16,6 +16,13 @@ def write_own_file(file: Path, content: Mapping[str, Any]) -> None:
     unfinished = file.with_name(f"{file.name}.{os.getpid()}")
     unfinished.touch(mode=0o600)
     unfinished.write_text(json.dumps(dict(content)), encoding="utf-8")
+    unfinished.replace(file)
+
+
+def write_whole(file: Path, content: str | bytes) -> None:
+    """Write a file that nobody sees in part, in place of one that may be linked elsewhere."""
+    unfinished = file.with_name(f".{file.name}.{os.getpid()}.unfinished")
+    unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
     unfinished.replace(file)
 
 

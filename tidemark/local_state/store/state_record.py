@@ -24,6 +24,7 @@ from tidemark.local_state.home_folder import (
     STORE_FILE,
     TABLES,
 )
+from tidemark.local_state.machine.own_files import write_whole
 from tidemark.local_state.store.store_errors import error_of
 
 RECORD = "state-record.json"
@@ -281,6 +282,4 @@ def _write(root: Path, record: Record) -> None:
     for copy in COPIES:
         file = root / copy
         file.parent.mkdir(exist_ok=True)
-        unfinished = file.with_name(f"{file.name}.unfinished")
-        unfinished.write_text(content, encoding="utf-8")
-        unfinished.replace(file)
+        write_whole(file, content)
