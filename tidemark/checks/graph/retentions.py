@@ -37,9 +37,9 @@ def _of_writer(retention: Retention, job: GraphJob) -> Iterator[Problem]:
     if longest >= timedelta(days=retention.days):
         yield _problem(
             retention,
-            f"files that no snapshot has are deleted after {_days(retention)}, and a run of "
-            f"'{job.name}' may write for {longest.total_seconds() / 3600:g} hours: the files that "
-            "it has not committed yet may be deleted",
+            f"files that no snapshot has are deleted after {plural(retention.days, 'day')}, and a "
+            f"run of '{job.name}' may write for {longest.total_seconds() / 3600:g} hours: the "
+            "files that it has not committed yet may be deleted",
             f"keep them for longer than a run takes, or lower the timeout of '{job.name}'",
         )
 
@@ -51,9 +51,9 @@ def _of_reader(retention: Retention, job: GraphJob, together: Together) -> Itera
     if pause >= timedelta(days=retention.days):
         yield _problem(
             retention,
-            f"snapshots are deleted after {_days(retention)}, and '{job.name}', which continues "
-            f"where it ended, stays away for up to {plural(pause.days, 'day')}: the snapshot from "
-            "which it would continue may be gone",
+            f"snapshots are deleted after {plural(retention.days, 'day')}, and '{job.name}', which "
+            f"continues where it ended, stays away for up to {plural(pause.days, 'day')}: the "
+            "snapshot from which it would continue may be gone",
             "keep snapshots for longer than the job may stand still",
         )
 
@@ -67,10 +67,6 @@ def _longest_pause(schedules: frozenset[tuple[str, str]]) -> timedelta:
             firings.append(Schedule(expression, zone).times_after(now()))
     pauses = (later - earlier for earlier, later in pairwise(islice(merge(*firings), FIRINGS)))
     return max(pauses, default=timedelta())
-
-
-def _days(retention: Retention) -> str:
-    return f"{retention.days} day{'' if retention.days == 1 else 's'}"
 
 
 def _problem(retention: Retention, text: str, fix: str) -> Problem:

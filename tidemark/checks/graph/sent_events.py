@@ -73,7 +73,7 @@ def _asks_actor(pattern: Mapping[str, Any]) -> bool:
 
 
 def _cause_of(rule: EventRule, job: GraphJob) -> EventCause | None:
-    if both := overlap(rule.folders, _written(job)):
+    if both := overlap(rule.folders, (*job.writes, *job.kept.values())):
         return EventCause(f"writes {both[0][1]}, where objects that arrive")
     pattern = _known(rule.pattern)
     if not pattern:
@@ -88,10 +88,6 @@ def _cause_of(rule: EventRule, job: GraphJob) -> EventCause | None:
                 f"may {text}" if not is_named else text.replace("send", "sends", 1), is_named
             )
     return None
-
-
-def _written(job: GraphJob) -> tuple[str, ...]:
-    return (*job.writes, *job.kept.values())
 
 
 def _known(pattern: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,7 +126,7 @@ def _glue(detail_type: str, **detail: str) -> Sent:
 
 def _objects(job: GraphJob, pattern: Mapping[str, Any]) -> Iterator[Sent]:
     """Yield the events of objects that a job puts into its folders, whatever their names are."""
-    for uri in _written(job):
+    for uri in (*job.writes, *job.kept.values()):
         for bucket, key in _arrivals(uri, pattern):
             if not key.endswith(ANY):
                 continue
@@ -158,7 +154,7 @@ def _possible(job: GraphJob, pattern: Mapping[str, Any]) -> Iterator[Sent]:
 
 
 def _possible_objects(job: GraphJob, pattern: Mapping[str, Any]) -> Iterator[Sent]:
-    for uri in _written(job):
+    for uri in (*job.writes, *job.kept.values()):
         for bucket, key in _arrivals(uri, pattern):
             for reason in (PUT, *MAY_CREATE):
                 text = f"write such an object into {uri}, by {reason}; these"

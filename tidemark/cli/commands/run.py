@@ -46,23 +46,18 @@ def unless_command(command: options.Command) -> options.Command:
     @functools.wraps(command)
     def call(**given: Any) -> None:
         ctx = click.get_current_context()
-        if ctx.invoked_subcommand is None:
+        verb, default = ctx.invoked_subcommand, click.core.ParameterSource.DEFAULT
+        if verb is None:
             command(**given)
-        else:
-            _refuse_options(ctx)
+        for parameter in ctx.command.params if verb else ():
+            if ctx.get_parameter_source(parameter.name or "") is not default:
+                name = max(parameter.opts, key=len)
+                raise UsageError(
+                    f"{name} before {verb} is an option of a run that is started: put what belongs "
+                    f"to `tidemark run {verb}` after it"
+                )
 
     return call
-
-
-def _refuse_options(ctx: click.Context) -> None:
-    default = click.core.ParameterSource.DEFAULT
-    for parameter in ctx.command.params:
-        if ctx.get_parameter_source(parameter.name or "") is not default:
-            name = max(parameter.opts, key=len)
-            raise UsageError(
-                f"{name} before {ctx.invoked_subcommand} is an option of a run that is started: "
-                f"put what belongs to `tidemark run {ctx.invoked_subcommand}` after it"
-            )
 
 
 @click.group(cls=Verbs, invoke_without_command=True, subcommand_metavar="[show ID]")
