@@ -3,15 +3,18 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-connections.html
 """
 
-import json
-
 from tidemark.glue_service.catalog_api.requests import attempt
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.jobs import check_tags
 from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.protocol.pages import Answer, Request, glue_page
 from tidemark.glue_service.protocol.service_errors import AlreadyExistsError, InvalidInputError
-from tidemark.local_state.catalog.definitions import TAGS, find_connection, put_connections
+from tidemark.local_state.catalog.definitions import (
+    TAGS,
+    catalog_connections,
+    find_connection,
+    put_connections,
+)
 from tidemark.model.assembly.catalog_connections import CatalogConnection, connection_of_request
 
 PASSWORDS = ("PASSWORD", "ENCRYPTED_PASSWORD")
@@ -23,15 +26,10 @@ def create_connection(glue: GlueState, request: Request) -> Answer:
     connection = connection_of_request(request)
     tagged = {**connection.definition, TAGS: request.get("Tags", {})}
     with glue.store.transaction():
-        if connection.name in [known.name for known in _all(glue)]:
+        if connection.name in [known.name for known in catalog_connections(glue.store)]:
             raise AlreadyExistsError(f"Connection already exists: {connection.name}")
         put_connections(glue.store, [CatalogConnection(connection.name, tagged)])
     return {"CreateConnectionStatus": "READY"}
-
-
-def _all(glue: GlueState) -> list[CatalogConnection]:
-    rows = glue.store.query("SELECT * FROM catalog_connection ORDER BY name")
-    return [CatalogConnection(row["name"], json.loads(row["definition"])) for row in rows]
 
 
 def get_connection(glue: GlueState, request: Request) -> Answer:
@@ -45,7 +43,7 @@ def get_connections(glue: GlueState, request: Request) -> Answer:
     wanted = request.get("Filter", {})
     connections = [
         connection
-        for connection in _all(glue)
+        for connection in catalog_connections(glue.store)
         if wanted.get("ConnectionType") in (None, connection.definition.get("ConnectionType"))
         and set(wanted.get("MatchCriteria", []))
         <= set(connection.definition.get("MatchCriteria", []))

@@ -113,13 +113,19 @@ def put_connections(store: Store, connections: Iterable[CatalogConnection]) -> N
     _put_definitions(store, "catalog_connection", definitions)
 
 
+def catalog_connections(store: Store) -> list[CatalogConnection]:
+    """Return the connections by name."""
+    rows = store.query("SELECT * FROM catalog_connection ORDER BY name")
+    return [CatalogConnection(row["name"], json.loads(row["definition"])) for row in rows]
+
+
 def find_connection(store: Store, name: str) -> CatalogConnection:
     """Return one connection."""
-    rows = store.query("SELECT * FROM catalog_connection ORDER BY name")
-    for row in rows:
-        if row["name"] == name:
-            return CatalogConnection(name, json.loads(row["definition"]))
-    names = ", ".join(row["name"] for row in rows) or "none"
+    connections = catalog_connections(store)
+    for connection in connections:
+        if connection.name == name:
+            return connection
+    names = ", ".join(known.name for known in connections) or "none"
     raise EntityNotFoundError(
         f"there is no connection {name!r}; the local Data Catalog has {names}; add it with "
         "`tidemark catalog put FILE.json`, or as AWS::Glue::Connection to the app"
