@@ -85,7 +85,7 @@ def diff(
 
 def _show(made: Diff, output: str, page: Path | None) -> None:
     if page is not None:
-        from tidemark.report.diff_page import diff_page
+        from tidemark.report.page import diff_page
 
         page.write_text(diff_page(made), encoding="utf-8")
     print_lines(output, made.to_json(), lines_of(made))

@@ -1,6 +1,8 @@
-"""Variables of this process, which its job runs read, as long as one command works."""
+"""Variables and signals of this process, as long as one command works; job runs read them."""
 
 import os
+import signal
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -37,3 +39,22 @@ def with_executors(executors: str | None, master: str | None) -> Iterator[None]:
 def ask_for_s3(context: click.Context) -> None:
     """Give the lake S3's semantics as long as the command works."""
     context.with_resource(variables({VARIABLE: S3}))
+
+
+@contextmanager
+def interrupted_once(is_interrupted: threading.Event) -> Iterator[None]:
+    """Let the first Ctrl-C or SIGTERM of the block only set an event."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        if is_interrupted.is_set():
+            raise KeyboardInterrupt
+        is_interrupted.set()
+
+    before = {
+        number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -18,8 +18,7 @@ from tidemark.checks.lint.ignores import accepted_in
 from tidemark.checks.script.clocks import clocks_of
 from tidemark.checks.script.surrogates import surrogates_of
 from tidemark.cli.engines import prepare_sparks
-from tidemark.cli.environment import ask_for_s3
-from tidemark.cli.interrupts import interrupted_once
+from tidemark.cli.environment import ask_for_s3, interrupted_once
 from tidemark.cli.prove_dbt import dbt_run, prove_dbt, refuse_options
 from tidemark.cli.script_or_app import check_page, database_writes, submission_of
 from tidemark.cli.synth import assembly_folder

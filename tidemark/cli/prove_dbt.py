@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tidemark.cli.interrupts import interrupted_once
+from tidemark.cli.environment import interrupted_once
 from tidemark.errors import UsageError
 from tidemark.glue_service.runs.jvms.supply import jvms_of, lends_jvms
 from tidemark.glue_service.submission import Submission

@@ -10,7 +10,6 @@ from tidemark.cli.progress import (
 from tidemark.cli.target import open_target
 from tidemark.cli.terminal import print_json
 from tidemark.cli.views.status import (
-    ended_well,
     freshness_listing,
     read_watermarks,
     sessions_line,
@@ -22,6 +21,7 @@ from tidemark.local_state.store.stored_warnings import without_those
 from tidemark.model.clock import now_ms
 from tidemark.operate.app_jobs import NothingHereError, jobs_of, with_submitted
 from tidemark.operate.statuses import jobs_with_input_left_out, statuses_of
+from tidemark.report.content import ENDED_WELL, SESSION
 from tidemark.report.freshness import FRESHNESS_RUNS
 from tidemark.report.gather import freshness_at, read_recorded
 
@@ -48,7 +48,14 @@ def status(where: Where, output: str) -> None:
             print_json(shown)
             return
         console = console_for_tables()
-        quiet = ended_well(statuses, target.submitted)
+        quiet = [
+            status
+            for status in statuses
+            if status.job.startswith(SESSION)
+            and status.job in target.submitted
+            and status.last_run
+            and status.last_run.state in ENDED_WELL
+        ]
         shown_alone = [status for status in statuses if status not in quiet]
         console.print(status_table(shown_alone, watermarks, at_ms, has_rows=target.has_rows))
         if quiet:

@@ -10,12 +10,29 @@ from tidemark.glue_service.eventbridge.topics import Topics
 from tidemark.glue_service.runs.active import Delays
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
-from tidemark.glue_service.sessions.times import SessionTimes
 from tidemark.glue_service.state_machines.live import LiveExecutions
 from tidemark.glue_service.workflows.due import Batches, Schedules
 from tidemark.glue_service.workflows.flows import Flows
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
+
+
+@dataclass
+class SessionTimes:
+    """The times of a port's sessions.
+
+    Attributes:
+        to_end: when a cancelled statement must have ended, by run and number.
+        to_stop: when a session that was asked to end is ended, by run.
+        idle_at: when a session is to be looked at, since it may be idle for too long, by run.
+        before_statement: called with the code of each statement before it is taken; what it raises
+            is the answer.
+    """
+
+    to_end: dict[tuple[str, int], int] = field(default_factory=dict)
+    to_stop: dict[str, int] = field(default_factory=dict)
+    idle_at: dict[str, int] = field(default_factory=dict)
+    before_statement: Callable[[str], None] = lambda _: None
 
 
 @dataclass

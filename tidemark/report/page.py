@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+    from tidemark.operate.diff.outcomes import Diff
+
 FOLDER = Path(__file__).parent
 SECTIONS = ("Attention", "Jobs", "Freshness", "Graph", "Runs", "Trends", "Cost")
 BEGINNING = len("jr_") + 10  # of an id in a link of the grid: each has many
@@ -157,3 +159,8 @@ def _version() -> str:
         return version("tidemark-glue")
     except PackageNotFoundError:
         return ""
+
+
+def diff_page(diff: "Diff") -> str:
+    """Return the page of a difference; all values of rows are escaped."""
+    return environment().get_template("diff.html.jinja").render(diff=diff, style=style())

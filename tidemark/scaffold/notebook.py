@@ -69,7 +69,14 @@ def notebook_of(text: str, name: str) -> Notebook:
     code, magics = {}, []
     for number, cell in cells.items():
         is_of_job = not tagged or number in tagged
-        parts = _Parts(number, _source(cell, name, number), is_strict=is_of_job)
+        source = cell.get("source", "")
+        if isinstance(source, list):
+            source = "".join(map(str, source))
+        if not isinstance(source, str):
+            raise UsageError(
+                f"{name}, cell {number} has no text as its source; save it in JupyterLab"
+            )
+        parts = _Parts(number, source, is_strict=is_of_job)
         magics += parts.magics
         if is_of_job and parts.code.strip():
             code[number] = parts.code.strip("\n")
@@ -109,15 +116,6 @@ def _object(value: Any) -> Mapping[str, Any]:
 def _is_tagged(cell: Mapping[str, Any]) -> bool:
     tags = _object(cell.get("metadata")).get("tags")
     return isinstance(tags, list) and TAG in tags
-
-
-def _source(cell: Mapping[str, Any], name: str, number: int) -> str:
-    source = cell.get("source", "")
-    if isinstance(source, list):
-        source = "".join(map(str, source))
-    if not isinstance(source, str):
-        raise UsageError(f"{name}, cell {number} has no text as its source; save it in JupyterLab")
-    return source
 
 
 class _Parts:

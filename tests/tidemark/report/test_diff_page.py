@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidemark.cli.views.diff import lines_of
 from tidemark.operate.diff.outcomes import Diff, TargetDiff
 from tidemark.operate.versions.outcomes import RunOutcome, StateOutcome
-from tidemark.report.diff_page import diff_page
+from tidemark.report.page import diff_page
 
 EVIL = "<script>alert('x')</script>"
 CHANGED = {"column": EVIL, "key": {"id": EVIL}, "values": [EVIL, None]}

@@ -6,7 +6,6 @@ from typing import Any
 
 from tidemark.checks.graph import table_places as places
 from tidemark.checks.graph.duplicate_names import read_names
-from tidemark.checks.graph.machines import machine_starts
 from tidemark.checks.graph.model import (
     CRAWLER,
     DataContract,
@@ -19,7 +18,7 @@ from tidemark.checks.graph.model import (
     Trigger,
 )
 from tidemark.checks.graph.open_secrets import read_open_secrets
-from tidemark.checks.graph.resources import Resource, Resources
+from tidemark.checks.graph.resources import Resource, Resources, machine_starts
 from tidemark.model.assembly.definitions import ENABLE, STREAMING
 from tidemark.model.assembly.resources import (
     PIPELINE_TAG,

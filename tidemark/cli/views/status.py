@@ -1,6 +1,6 @@
 """Shows what `tidemark status` found: last run, bookmark and watermark of every job."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,7 +18,6 @@ from tidemark.model.messages import plural
 from tidemark.operate.job_runs import Run
 from tidemark.operate.statuses import Status
 from tidemark.operate.target import Target
-from tidemark.report.content import ENDED_WELL, SESSION
 from tidemark.report.freshness import Freshness
 from tidemark.report.words import age
 from watermarks import WatermarkTableError
@@ -53,18 +52,6 @@ def render_bookmark(status: Status) -> str:
     if head.until_ms is None:
         return f"v{head.version}"
     return f"v{head.version} to {moment(datetime.fromtimestamp(head.until_ms / MS, UTC))}"
-
-
-def ended_well(statuses: Sequence[Status], submitted: Collection[str]) -> list[Status]:
-    """Return those of interactive sessions, which no app declares, that ended without failing."""
-    return [
-        status
-        for status in statuses
-        if status.job.startswith(SESSION)
-        and status.job in submitted
-        and status.last_run
-        and status.last_run.state in ENDED_WELL
-    ]
 
 
 def sessions_line(ended: Sequence[Status]) -> str:

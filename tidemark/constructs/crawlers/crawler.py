@@ -13,6 +13,7 @@ from constructs import Construct
 
 from tidemark.constructs.catalog.databases import ALLOWED, Database, reference_of
 from tidemark.constructs.crawlers.options import CrawlerOptions, MissingData
+from tidemark.constructs.crawlers.other_targets import CrawledDynamoDB
 from tidemark.constructs.crawlers.permissions import (
     LOGS,
     groups_of,
@@ -27,7 +28,6 @@ from tidemark.constructs.crawlers.targets import (
     check_targets,
     connections_in,
     data_of,
-    dynamodb_of,
     tables_of,
 )
 from tidemark.constructs.jobs import permissions
@@ -108,7 +108,7 @@ class Crawler(Construct):
         joined = reduce(or_, each, JobConnections())
         given = [connection for connection in connections if connection is not None]
         check_are_here(of, shared.stack, given, [database], data_of(targets), joined.secrets)
-        scanned = dynamodb_of(targets)
+        scanned = [target for target in targets if isinstance(target, CrawledDynamoDB)]
         for target in scanned:
             check_here(of, shared.stack, "a table of DynamoDB", target.table)
         super().__init__(scope, id_)

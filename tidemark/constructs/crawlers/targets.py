@@ -196,11 +196,6 @@ def tables_of(targets: Sequence[Target]) -> tuple[str, ...]:
     return tuple(target.table for target in targets if isinstance(target, CrawledTable))
 
 
-def dynamodb_of(targets: Sequence[Target]) -> list[CrawledDynamoDB]:
-    """Return the DynamoDB tables among targets."""
-    return [target for target in targets if isinstance(target, CrawledDynamoDB)]
-
-
 def are_files(targets: Sequence[Target]) -> bool:
     """Return whether all targets are files outside tables with their own format."""
     return all(isinstance(target, Dataset | CrawledData | CrawledTable) for target in targets)

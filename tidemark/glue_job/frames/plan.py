@@ -126,10 +126,6 @@ class Plan:
         absence_of = self.absence_of
         return self.with_absence(lambda: absence_of().of_some_records())
 
-    def of_records(self) -> "Plan":
-        """Return the plan with the schema of its records."""
-        return replace(self, is_dynamic=True)
-
     def then(
         self,
         make: Callable[[], DataFrame],

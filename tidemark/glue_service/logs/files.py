@@ -80,8 +80,3 @@ class LogFile:
                 file.readline(MAX_EVENT_BYTES)  # up to the start of a line
                 begin = file.tell()
         return [event for event in self.events(begin, most_bytes + 1) if event.end <= end][-count:]
-
-
-def log_file(run: JobRun, name: str) -> LogFile:
-    """Return a log of a run by the name of its file."""
-    return LogFile(run, Path(run.log_path).with_name(name))

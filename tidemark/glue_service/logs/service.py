@@ -8,12 +8,13 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.entities import EntityKind, list_entities
 from tidemark.glue_service.glue_state import GlueState
-from tidemark.glue_service.logs.files import LogEvent, LogFile, log_file
+from tidemark.glue_service.logs.files import LogEvent, LogFile
 from tidemark.glue_service.logs.marks import ERROR, OUTPUT
 from tidemark.glue_service.logs.patterns import matcher
 from tidemark.glue_service.protocol.pages import page
@@ -232,7 +233,7 @@ def _logs(engine: Engine, group: str, names: list[str] | None = None) -> list[Lo
             "ResourceNotFoundException",
             f"The specified log stream does not exist: {', '.join(missing)}",
         )
-    return [log_file(run, file) for run in runs]
+    return [LogFile(run, Path(run.log_path).with_name(file)) for run in runs]
 
 
 def _runs_of(glue: GlueState, command: str, names: list[str] | None) -> list[JobRun]:

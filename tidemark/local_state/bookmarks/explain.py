@@ -31,8 +31,7 @@ from tidemark.local_state.bookmarks.versions import (
     unpack,
 )
 from tidemark.local_state.store.database import Store
-from tidemark.local_state.store.known_jobs import no_source_reason
-from tidemark.model.assembly.definitions import DISABLE
+from tidemark.model.assembly.definitions import DISABLE, ENABLE
 from tidemark.model.clock import now_ms
 
 PredicateOf: TypeAlias = Callable[[S3Source], Predicate | None]
@@ -198,4 +197,26 @@ def _reach(opened: OpenedSource, source: S3Source, files: list[Any]) -> Reach:
         before=before,
         until=until,
         after=after,
+    )
+
+
+def no_bookmark_reason(store: Store, name: str) -> str:
+    """Return why a job has no bookmark, and where it may keep its place instead."""
+    last = store.latest_job_run(name)
+    if last is None or last.bookmark_option == ENABLE or latest_bookmark(store, name) is not None:
+        return f"job {name} has no bookmark: it never committed one"
+    return (
+        f"job {name} has no bookmark: job bookmarks are not enabled in its runs; if it keeps "
+        f"watermarks, see `tidemark watermark show {name}`"
+    )
+
+
+def no_source_reason(store: Store, name: str) -> str:
+    """Return why the input of a job's next run is not known."""
+    text = f"no run of job {name} has opened a source here, so its input is not known: "
+    if store.latest_job_run(name) is None:
+        return f"{text}run it once (its first run reads everything)"
+    return (
+        f"{text}its runs read without awsglue; if it keeps watermarks, `tidemark watermark show "
+        f"{name}` shows where the next one continues"
     )

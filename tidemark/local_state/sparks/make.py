@@ -32,7 +32,8 @@ def find_python(wanted: tuple[int, int], uv: str) -> Path:
     if sys.version_info[:2] == wanted:
         return Path(sys.executable)
     for python in _candidates(".".join(map(str, wanted)), uv):
-        if _version_of(python) == wanted:
+        answer = _output([str(python), "-c", "import sys; print(*sys.version_info[:2])"]).split()
+        if answer == list(map(str, wanted)):
             return python
     return Path(sys.executable)
 
@@ -46,11 +47,6 @@ def _candidates(version: str, uv: str) -> Iterator[Path]:
         yield Path(python)
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     yield from sorted(pyenv.glob(f"versions/{version}.*/bin/python{version}"), reverse=True)
-
-
-def _version_of(python: Path) -> tuple[int, int] | None:
-    answer = _output([str(python), "-c", "import sys; print(*sys.version_info[:2])"]).split()
-    return (int(answer[0]), int(answer[1])) if len(answer) == 2 else None
 
 
 def _output(command: list[str]) -> str:

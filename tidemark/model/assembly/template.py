@@ -101,7 +101,10 @@ def stack_resources(stack: Stack, scope: Scope) -> Iterator[tuple[str, str, str,
         kind = resource["Type"]
         if kind in NAME_PROPERTIES and kind != "AWS::IAM::Role":
             properties = scope.resolve(resource.get("Properties", {}))
-            yield logical_id, *_key(kind, scope.physical_names[logical_id], properties), properties
+            name = scope.physical_names[logical_id]
+            # The name of a table is unique only in its database.
+            database = properties.get("DatabaseName") if kind == "AWS::Glue::Table" else None
+            yield logical_id, kind, f"{database}.{name}" if database else name, properties
 
 
 def scope_of(
@@ -130,12 +133,6 @@ def scope_of(
         if stated is not None:
             names[logical_id] = scope.resolve(stated)
     return scope
-
-
-def _key(kind: str, name: str, properties: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the key of a resource: a table's name is unique only in its database."""
-    database = properties.get("DatabaseName") if kind == "AWS::Glue::Table" else None
-    return kind, f"{database}.{name}" if database else name
 
 
 def _generated_names(stack_name: str, resources: Mapping[str, Any]) -> dict[str, str]:

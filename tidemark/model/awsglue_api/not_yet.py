@@ -1,12 +1,27 @@
-"""What AWS's awsglue library has and the local one does not; a name leaves once it runs here.
+"""What AWS's awsglue library has and the local one does not, or not all of it.
 
-Plain data, read by the package `awsglue`, which refuses each name where a script uses it, and by
+Plain data of `coverage.json`, by the names in AWS's modules and classes; a name leaves once it runs
+here as on AWS. The package `awsglue` reads it, which refuses each name where a script uses it, and
 the linter. A test compares it with the names of AWS's library.
 Source: https://github.com/awslabs/aws-glue-libs (branch glue-5.1)
 """
 
+import json
+from pathlib import Path
+from typing import Any
+
 from tidemark.errors import UnsupportedError
-from tidemark.model.awsglue_api.differences import TABLES
+
+TABLES: dict[str, Any] = json.loads(
+    Path(__file__).with_name("coverage.json").read_text(encoding="utf-8")
+)
+DIFFERS = {
+    f"awsglue.{owner}.{name}": difference
+    for difference, owners in TABLES["differs"].items()
+    for owner, names in owners.items()
+    for name in names
+}
+"""The name of each in AWS's library, and what differs here."""
 
 # Module -> the names in it; a class that is here in part -> the members that are not.
 NOT_YET: dict[str, dict[str, list[str]]] = {**TABLES["not_yet"]}

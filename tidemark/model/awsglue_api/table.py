@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from tidemark.model.awsglue_api.differences import DIFFERS
-from tidemark.model.awsglue_api.not_yet import NOT_YET, PAGE, members_of, names_of, remedy_of
+from tidemark.model.awsglue_api.not_yet import (
+    DIFFERS,
+    NOT_YET,
+    PAGE,
+    members_of,
+    names_of,
+    remedy_of,
+)
 
 __all__ = ["API", "PAGE", "Coverage", "Entry", "entries", "outside_library"]
 

@@ -16,7 +16,7 @@ from awsglue.dynamicframe import DynamicFrameReader
 from awsglue.transforms import ApplyMapping
 from tidemark.glue_job.refusals import NotYet, NotYetMember
 from tidemark.local_state.sparks.installed import own_glue_version
-from tidemark.model.awsglue_api.differences import DIFFERS
+from tidemark.model.awsglue_api.not_yet import DIFFERS
 from tidemark.model.awsglue_api.table import Coverage, entries
 
 HERE = [one for one in entries() if one.state is not Coverage.RAISES]

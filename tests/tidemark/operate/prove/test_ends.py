@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from tests.tidemark.operate.prove.jobs import BOOKMARK, COMMIT, NEW, WHERE_ANY
 from tests.waiting import BOUND_S, wait_until
 from tidemark.cli.commands.prove import Seconds
-from tidemark.cli.interrupts import interrupted_once
+from tidemark.cli.environment import interrupted_once
 from tidemark.cli.main import main
 from tidemark.operate.prove import prove
 from tidemark.operate.prove.bench import NOT_OPENED

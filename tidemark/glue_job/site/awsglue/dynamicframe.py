@@ -249,7 +249,7 @@ class DynamicFrame:
     def _mapped(self, limits: StepLimits, made: FunctionResults) -> "DynamicFrame":
         own = (Failed(made.failed, limits.step, limits.info),)
         plan = self._plan.then(made.frame, limits, own=own).with_absence(made.absence)
-        plan = plan.of_records()
+        plan = replace(plan, is_dynamic=True)
         return DynamicFrame(plan, self.glue_ctx, self.name)
 
     def unbox(
