@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
@@ -19,7 +18,7 @@ from tidemark.cli.views.listing import Sentence
 from tidemark.local_state.store.database import NOTHING_NEW, JobRun
 from tidemark.local_state.store.stored_warnings import StoredWarning
 from tidemark.model.advice import advice_of
-from tidemark.model.clock import now_ms
+from tidemark.model.clock import now_ms, time_of
 from tidemark.operate.job_runs import Run
 
 if TYPE_CHECKING:
@@ -207,7 +206,7 @@ def print_warnings(
 
 
 def _moment(epoch_ms: int) -> str:
-    return f"{datetime.fromtimestamp(epoch_ms / 1000, UTC):%Y-%m-%d %H:%M}Z"
+    return f"{time_of(epoch_ms):%Y-%m-%d %H:%M}Z"
 
 
 def print_killed(console: Console, runs: Collection[Run]) -> None:

@@ -9,13 +9,13 @@ characters in them: it clears the screen, sets the title, fills the clipboard, t
 import json
 import re
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 from typing import IO, Any, TextIO, cast
 
 import click
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
+from tidemark.model.clock import time_of
 from tidemark.model.messages import visible
 
 
@@ -112,7 +112,7 @@ def print_lines(output: str, document: Any, lines: Iterable[str]) -> None:
 
 def moment_json(at_ms: int) -> str:
     """Return epoch milliseconds as ISO 8601, in UTC."""
-    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    return time_of(at_ms).isoformat(timespec="milliseconds")
 
 
 def guard(stream: TextIO) -> TextIO:

@@ -19,4 +19,9 @@ def now_ms() -> int:
 
 def now() -> datetime:
     """Return the time, in UTC."""
-    return datetime.fromtimestamp(now_ms() / 1000, UTC)
+    return time_of(now_ms())
+
+
+def time_of(at_ms: float) -> datetime:
+    """Return a time in UTC, given in epoch milliseconds."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC)

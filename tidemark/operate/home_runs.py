@@ -2,7 +2,6 @@
 
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from tidemark.glue_service.read_only_store import ReadOnlyStore
@@ -12,6 +11,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import FINAL_STATES, JobRun
 from tidemark.model.assembly.definitions import ENABLE, is_filling
 from tidemark.model.checkpoints.checkpoint import NOTHING_COMMITTED
+from tidemark.model.clock import time_of
 from tidemark.operate.job_runs import Run
 
 LOGS, LOG_BYTES = ("stdout.log", "script-stderr.log", "stderr.log"), 65_536
@@ -26,8 +26,8 @@ def run_of_record(run: JobRun, request: RunRequest, *, is_read_again: bool = Fal
         run_id=run.run_id,
         job=run.job_name,
         state=run.state,
-        started_at=_at(run.started_at_ms),
-        ended_at=None if ended is None else _at(ended),
+        started_at=time_of(run.started_at_ms),
+        ended_at=None if ended is None else time_of(ended),
         message=run.error_message or "",
         trigger=run.trigger_name or "",
         detail=state_detail(run) or of_range or (NOTHING_COMMITTED if has_kept_nothing else ""),

@@ -7,9 +7,10 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
+from tidemark.model.clock import time_of
 from tidemark.operate.clients import NOT_FOUND, Glue
 from tidemark.operate.job_runs import Run, read_run
 
@@ -38,7 +39,7 @@ class Line:
     @property
     def at(self) -> datetime:
         """When it was written; aware, UTC."""
-        return datetime.fromtimestamp(self.at_ms / MS_PER_S, UTC)
+        return time_of(self.at_ms)
 
 
 def read_lines(glue: Glue, run: Run, kinds: tuple[str, ...], since_ms: int) -> list[Line]:

@@ -7,8 +7,8 @@ https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-runs.html (DPUSecon
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
+from tidemark.model.clock import time_of
 from tidemark.operate.app_jobs import PipelineJob, dpu_of
 from tidemark.operate.job_runs import Run
 from tidemark.report.commits import PipelineRun
@@ -119,7 +119,7 @@ def usd_of(job: PipelineJob | None, dpu_seconds: float, *, flex: bool) -> float:
 
 def month_of(run: PipelineRun) -> str:
     """Return the month of a run, by its start."""
-    return f"{datetime.fromtimestamp(run.started_at_ms / 1000, UTC):%Y-%m}"
+    return f"{time_of(run.started_at_ms):%Y-%m}"
 
 
 def costs_of(jobs: Iterable[PipelineJob], runs: Iterable[PipelineRun]) -> list[Cost]:

@@ -1,7 +1,6 @@
 """Times, ages and amounts for people."""
 
-from datetime import UTC, datetime
-
+from tidemark.model.clock import time_of
 from tidemark.report.commits import SUCCEEDED
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
@@ -38,14 +37,14 @@ def took(seconds: float | None) -> str:
 
 def iso(at_ms: int) -> str:
     """Return a time in UTC, to the second, for programs: `2026-01-30T08:00:00Z`."""
-    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return f"{time_of(at_ms):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def moment(at_ms: int | None) -> str:
     """Return a time in UTC, to the minute; a dash for none."""
     if at_ms is None:
         return "\N{EN DASH}"
-    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M}"
+    return f"{time_of(at_ms):%Y-%m-%d %H:%M}"
 
 
 def amount(number: float | None) -> str:

@@ -2,13 +2,13 @@
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
 from tidemark.cli.terminal import moment_json
 from tidemark.cli.views.listing import Listing, short_ids
 from tidemark.local_state.rewinds.records import RewindRecord
+from tidemark.model.clock import time_of
 from tidemark.model.messages import plural
 from tidemark.operate.rewind.amounts import Reread
 from tidemark.operate.rewind.effects import DOUBLES, NOT_KNOWN, RIGHT, STALE
@@ -125,7 +125,7 @@ def records_listing(records: Sequence[RewindRecord]) -> Listing:
     cells = [
         (
             str(record.rewind_id),
-            f"{datetime.fromtimestamp(record.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z",
+            f"{time_of(record.at_ms):%Y-%m-%d %H:%M:%S}Z",
             f"{record.state}, undone by {by[record.rewind_id]}"
             if record.rewind_id in by
             else record.state,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import RenderableType
@@ -18,6 +17,7 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetRead,
     Position,
 )
+from tidemark.model.clock import time_of
 from tidemark.model.messages import plural
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import NO_NOTES, RunNotes
@@ -145,7 +145,7 @@ def _work(details: RunDetails) -> str:
 
 
 def _moved(checkpoint: Checkpoint) -> Iterator[RenderableType]:
-    at = datetime.fromtimestamp(checkpoint.committed_at_ms / 1000, UTC)
+    at = time_of(checkpoint.committed_at_ms)
     yield Text()
     if checkpoint.is_committed:
         yield Sentence(Text(f"Committed {moment(at)}", style="bold"))
@@ -212,7 +212,7 @@ def _position(before: Position | None, after: Position | None) -> str:
 
 def _edge(position: Position) -> str:
     if position.get("kind") == "files":
-        at = datetime.fromtimestamp(position["until_ms"] / 1000, UTC)
+        at = time_of(position["until_ms"])
         return f"{at:%Y-%m-%dT%H:%M:%SZ}"
     values = position.get("values", {})
     return ", ".join(f"{name}={value}" for name, value in values.items()) or "-"

@@ -1,7 +1,6 @@
 """Shows what `tidemark status` found: last run, bookmark and watermark of every job."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from rich.text import Text
@@ -14,6 +13,7 @@ from tidemark.errors import TidemarkError
 from tidemark.local_state.store.database import NOTHING_NEW
 from tidemark.local_state.store.stored_warnings import StoredWarning
 from tidemark.model.checkpoints.checkpoint import NOTHING_COMMITTED
+from tidemark.model.clock import time_of
 from tidemark.model.messages import plural
 from tidemark.operate.job_runs import Run
 from tidemark.operate.statuses import Status
@@ -51,7 +51,7 @@ def render_bookmark(status: Status) -> str:
         return "not set" if status.has_bookmark else "off"
     if head.until_ms is None:
         return f"v{head.version}"
-    return f"v{head.version} to {moment(datetime.fromtimestamp(head.until_ms / MS, UTC))}"
+    return f"v{head.version} to {moment(time_of(head.until_ms))}"
 
 
 def sessions_line(ended: Sequence[Status]) -> str:
@@ -136,7 +136,7 @@ def freshness_listing(datasets: Sequence[Freshness], now_ms: int) -> Listing:
             dataset.table or dataset.dataset,
             "not complete"
             if dataset.as_of_ms is None
-            else f"{age(now_ms - dataset.as_of_ms)}, {moment(_at(dataset.as_of_ms))}",
+            else f"{age(now_ms - dataset.as_of_ms)}, {moment(time_of(dataset.as_of_ms))}",
             f"{dataset.held_back_by}: {dataset.reason}" if dataset.held_back_by else "-",
         )
         for dataset in datasets
@@ -159,8 +159,4 @@ def freshness_json(it: Freshness, now_ms: int) -> dict[str, Any]:
 
 def iso(at_ms: int | None) -> str | None:
     """Return a moment as JSON has it, in UTC; None for none."""
-    return None if at_ms is None else _at(at_ms).isoformat()
-
-
-def _at(at_ms: int) -> datetime:
-    return datetime.fromtimestamp(at_ms / 1000, UTC)
+    return None if at_ms is None else time_of(at_ms).isoformat()

@@ -12,6 +12,7 @@ from typing import Any
 
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.definitions import CRAWLER
+from tidemark.model.clock import time_of
 
 Event = dict[str, Any]
 GLUE, S3 = "aws.glue", "aws.s3"
@@ -88,7 +89,7 @@ def _crawl_change(run: JobRun, origin: Origin) -> Event | None:
 
 def run_status(run: JobRun, delay_minutes: int, at_ms: int, origin: Origin) -> Event:
     """Return the event "Glue Job Run Status" of a run that stays in one state for too long."""
-    started = datetime.fromtimestamp(run.started_at_ms / MS_PER_S, UTC)
+    started = time_of(run.started_at_ms)
     detail = {
         "jobName": run.job_name,
         "severity": "INFO",

@@ -6,12 +6,12 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-data-warehouse-schedu
 """
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from tidemark.glue_service.entities import EntityKind, find_entity, list_entities
 from tidemark.glue_service.workflows.trigger_forms import ACTIVATED, SCHEDULED
 from tidemark.local_state.store.database import Store
+from tidemark.model.clock import time_of
 from tidemark.model.schedules.schedules import Schedule
 
 MS_PER_S = 1000
@@ -52,7 +52,7 @@ class Schedules:
 
 def next_ms(expression: str, after_ms: int) -> int | None:
     """Return the first time after another at which a schedule fires, in epoch milliseconds."""
-    after = datetime.fromtimestamp(after_ms / MS_PER_S, UTC)
+    after = time_of(after_ms)
     time = Schedule(expression).next_after(after)
     return None if time is None else int(time.timestamp() * MS_PER_S)
 

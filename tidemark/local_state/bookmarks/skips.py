@@ -8,7 +8,6 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
 from tidemark.errors import UsageError
@@ -18,6 +17,7 @@ from tidemark.local_state.bookmarks.listing import Listing
 from tidemark.local_state.bookmarks.seen_files import SeenFiles
 from tidemark.local_state.bookmarks.sources import FolderOf, Predicate, S3Source, list_source
 from tidemark.local_state.run_warnings import RunWarning
+from tidemark.model.clock import time_of
 from tidemark.model.messages import plural
 
 CLOCK_TOLERANCE_MS = 300_000
@@ -199,4 +199,4 @@ def _key(state: Mapping[str, Any] | None) -> tuple[str, ...] | None:
 
 
 def _moment(epoch_ms: int) -> str:
-    return datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(" ", "seconds")
+    return time_of(epoch_ms).isoformat(" ", "seconds")

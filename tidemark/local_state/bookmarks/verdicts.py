@@ -1,7 +1,6 @@
 """Why a file is read or not: the first rule that decides it, in words."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from tidemark.local_state.bookmarks.files import FileVersion, SourceState
 from tidemark.local_state.bookmarks.hidden import is_hidden
 from tidemark.local_state.bookmarks.path_patterns import Exclusions, root_of
 from tidemark.local_state.bookmarks.sources import S3Source
+from tidemark.model.clock import time_of
 
 
 class Reason(Enum):
@@ -71,7 +71,7 @@ class Reach:
 
 def moment(epoch_ms: int) -> str:
     """Return a time to the millisecond, in UTC."""
-    text = datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(" ", timespec="milliseconds")
+    text = time_of(epoch_ms).isoformat(" ", timespec="milliseconds")
     return text.replace("+00:00", "Z")
 
 

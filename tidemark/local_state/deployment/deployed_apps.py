@@ -19,6 +19,7 @@ from tidemark.local_state.machine.own_files import read_own_file, write_own_file
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.cloud_assembly import FileAsset
 from tidemark.model.assembly.synthesis import digest_of_assembly, read_synthesis
+from tidemark.model.clock import time_of
 
 APPS_FILE = "deployed-apps.json"
 MAX_NAMED = 5
@@ -49,7 +50,7 @@ class DeployedApp:
     @property
     def deployed_at(self) -> str:
         """When it was deployed, for people."""
-        return f"{datetime.fromtimestamp(self.deployed_at_ms / 1000, UTC):%Y-%m-%d %H:%M:%SZ}"
+        return f"{time_of(self.deployed_at_ms):%Y-%m-%d %H:%M:%SZ}"
 
 
 def describe_app(assembly: Path) -> DeployedApp:

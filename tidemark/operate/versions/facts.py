@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, TypeAlias
 
+from tidemark.model.clock import time_of
+
 TIME_OF_RUN = "the time of the run"
 # Folders of `write_window`: their names are random.
 WINDOW_FOLDER = re.compile(r"/(?:window|attempt)=[^/]+")
@@ -39,7 +41,7 @@ class Interval:
         if self.has(ms):
             return TIME_OF_RUN
         try:
-            at = datetime.fromtimestamp(ms / 1000, UTC)
+            at = time_of(ms)
         except (ValueError, OverflowError):
             return f"{ms} ms"
         return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
