@@ -105,7 +105,7 @@ def pipeline_of(project: Path, named: str | None) -> str:
 
 def write_files(project: Path, files: Mapping[str, str]) -> None:
     """Write new files with their folders, then change others; a failure leaves no change."""
-    made: list[Path] = []
+    made, target = list[Path](), project
     changed = [project / path for path in files if (project / path).exists()]
     try:
         for path, text in files.items():
@@ -114,15 +114,15 @@ def write_files(project: Path, files: Mapping[str, str]) -> None:
             for parent in [p for p in reversed(target.parents) if not p.exists()]:
                 parent.mkdir()
                 made.append(parent)
-            with target.open("w" if is_changed else "x", encoding="utf-8") as file:
+            with target.open("w" if is_changed else "x"):  # refuses what is in the way
                 made.append(target)
-                file.write(text)
+            target.write_text(text, encoding="utf-8")
         for stack in changed:
             stack.with_name(f"{stack.name}.unfinished").replace(stack)
     except OSError as error:
         for left in reversed(made):
             left.rmdir() if left.is_dir() else left.unlink(missing_ok=True)
-        raise not_written(error.filename, error) from error
+        raise not_written(error.filename or target, error) from error
 
 
 def formatted(folder: Path, path: str, text: str) -> str:

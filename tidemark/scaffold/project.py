@@ -3,13 +3,12 @@
 import json
 import keyword
 import re
-import shutil
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
 from tidemark.errors import UsageError
-from tidemark.model.messages import not_written
+from tidemark.scaffold.files import write_files
 from tidemark.scaffold.new_job import NewJob, script_of, unit_test_of
 from tidemark.scaffold.sample_files import sample_files, sample_root
 
@@ -81,27 +80,9 @@ def _rendered(name: str, template: Path) -> dict[str, str]:
 
 def write_project(folder: Path, files: dict[str, str]) -> None:
     """Write the files of a plan into a folder, which is created if it is missing."""
-    was_there = folder.exists()
-    if was_there and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
             f"{folder} exists already and is not an empty folder; nothing was written; take "
             "another name, or empty it"
         )
-    for path, text in files.items():
-        try:
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text(text, encoding="utf-8")
-        except OSError as error:
-            _empty(folder, is_to_go=not was_there)
-            raise not_written(folder / path, error) from error
-
-
-def _empty(folder: Path, *, is_to_go: bool) -> None:
-    """Empty a folder that was empty before, and delete it if it did not exist."""
-    for path in folder.iterdir() if folder.is_dir() else ():
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-    if is_to_go and folder.is_dir():
-        folder.rmdir()
+    write_files(folder, files)
