@@ -25,7 +25,7 @@ from tidemark.local_state.store.stored_warnings import ShowWarnings, show_unseen
 from tidemark.model.assembly.catalog_connections import connection_of_request
 from tidemark.model.assembly.catalog_databases import database_of_request
 from tidemark.model.assembly.catalog_tables import CatalogTable, read_request, table_of_request
-from tidemark.model.assembly.cloud_assembly import Assembly, read_assembly
+from tidemark.model.assembly.cloud_assembly import Assembly, deployable, read_assembly
 from tidemark.model.assembly.definitions import Deployment
 from tidemark.model.assembly.iceberg import is_of_iceberg
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
@@ -65,14 +65,9 @@ def region() -> str:
 
 def load_app(assembly_folder: Path) -> App:
     """Read an assembly and its definitions; refuse what CloudFormation would refuse."""
-    try:
+    with deployable(assembly_folder):
         assembly = read_assembly(assembly_folder)
         return App(assembly_folder, assembly, read_deployment(assembly, region()))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UsageError(
-            f"{assembly_folder} holds something that could not be deployed "
-            f"({type(error).__name__}: {error}); synthesize the app again"
-        ) from error
 
 
 def deploy(app: App, home: Home) -> Deployment:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.model.assembly.cloud_assembly import Assembly
+from tidemark.model.assembly.cloud_assembly import Assembly, deployable
 from tidemark.model.assembly.definitions import (
     CRAWLER,
     FROM,
@@ -107,7 +107,7 @@ def read_jobs(assembly: Assembly, region: str) -> tuple[PipelineJob, ...]:
     """Return the jobs of an app in the order of its templates."""
     jobs: dict[str, PipelineJob] = {}
     triggers: list[Mapping[str, Any]] = []
-    try:
+    with deployable():
         for stack, scope in resolve_stacks(assembly, region, may_guess=True):
             resources = stack.template.get("Resources", {})
             for id_, kind, name, properties in stack_resources(stack, scope):
@@ -118,11 +118,6 @@ def read_jobs(assembly: Assembly, region: str) -> tuple[PipelineJob, ...]:
                     triggers.append(properties)
         after = _after(triggers)
         workflows = _workflows(triggers)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UsageError(
-            f"the assembly holds something that could not be deployed ({type(error).__name__}: "
-            f"{error}); synthesize the app again"
-        ) from error
     if not jobs:
         raise UsageError(
             "the app has no Glue job; add one with pipeline.add_job(...) and synthesize again"

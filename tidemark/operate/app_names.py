@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tidemark.errors import UsageError
-from tidemark.model.assembly.cloud_assembly import Assembly, Stack
+from tidemark.model.assembly.cloud_assembly import Assembly, Stack, deployable
 from tidemark.model.assembly.resources import stated_name
 from tidemark.model.assembly.template import resolve_stacks
 from tidemark.model.messages import known, listed
@@ -54,13 +54,8 @@ class Names:
 
 def names_of_stage(assembly: Assembly, stage: str, region: str) -> Names:
     """Return the names in the assembly of a stage."""
-    try:
+    with deployable():
         resources = list(_resources(assembly, region))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UsageError(
-            f"the assembly holds something that could not be deployed ({type(error).__name__}: "
-            f"{error}); synthesize the app again"
-        ) from error
     stages = {resource.stage for resource in resources if resource.stage}
     if stages and stage not in stages:
         raise UsageError(

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from tidemark.checks.lint.argument_rules import JobStart
 from tidemark.errors import UsageError
-from tidemark.model.assembly.cloud_assembly import Assembly, Stack
+from tidemark.model.assembly.cloud_assembly import Assembly, Stack, deployable
 from tidemark.model.assembly.definitions import JobDefinition, overlaid
 from tidemark.model.assembly.intrinsics import Scope
 from tidemark.model.assembly.resources import METADATA
@@ -41,7 +41,7 @@ def read_jobs(assembly: Assembly) -> list[AppJob]:
     jobs: dict[str, Resource] = {}
     triggers: dict[str, Resource] = {}
     tables: dict[str, frozenset[str]] = {}
-    try:
+    with deployable():
         for stack, scope in resolve_stacks(assembly, REGION, may_guess=True):
             for id_, kind, name, properties in stack_resources(stack, scope):
                 if kind == "AWS::Glue::Job":
@@ -52,11 +52,6 @@ def read_jobs(assembly: Assembly) -> list[AppJob]:
         app_jobs = [
             _app_job(name, properties, triggers, tables[name]) for name, properties in jobs.items()
         ]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UsageError(
-            "the assembly holds something that could not be deployed "
-            f"({type(error).__name__}: {error}); synthesize the app again"
-        ) from error
     if not app_jobs:
         raise UsageError("the assembly defines no AWS::Glue::Job; add one and synthesize again")
     return [job for job in app_jobs if job.starts[0].arguments.get("--job-language") != "scala"]

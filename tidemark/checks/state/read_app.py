@@ -12,7 +12,13 @@ from tidemark.checks.state.manifest import ICEBERG_TABLE, JobState, Manifest, St
 from tidemark.checks.state.script_sources import ScriptSource, state_of_script
 from tidemark.checks.state.stateful import contracts, holds_state, iceberg_tables, stateful_resource
 from tidemark.errors import UsageError
-from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset, Stack, read_assembly
+from tidemark.model.assembly.cloud_assembly import (
+    Assembly,
+    FileAsset,
+    Stack,
+    deployable,
+    read_assembly,
+)
 from tidemark.model.assembly.definitions import STREAMING, WATERMARK_TABLE, bookmark_option
 from tidemark.model.assembly.intrinsics import Scope
 from tidemark.model.assembly.template import resolve_stacks, stack_resources
@@ -54,13 +60,8 @@ def _tagged_stages(assembly: Assembly) -> Iterator[str]:
 
 def read_app_folder(folder: Path, stages: Collection[str] = ()) -> Manifest:
     """Return the state of the app whose cloud assembly is in a folder; see `read_app`."""
-    try:
+    with deployable(folder):
         return read_app(read_assembly(folder), stages)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UsageError(
-            f"{folder} holds something that could not be deployed ({type(error).__name__}: "
-            f"{error}); synthesize the app again"
-        ) from error
 
 
 def _resources(

@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tidemark.errors import UsageError
+from tidemark.errors import UnsupportedError, UsageError
 
 NESTED_STACK = "AWS::CloudFormation::Stack"
 MANIFEST = "manifest.json"
@@ -77,12 +78,21 @@ def read_assembly(folder: Path, *, is_of_others: bool = False) -> Assembly:
             f"{folder} is not a CDK cloud assembly (it has no manifest.json); "
             "run `cdk synth`, or name the folder that it wrote with --app"
         )
-    try:
+    with deployable(folder):
         return _read_assembly(folder, is_of_others)
-    except (AttributeError, KeyError, RuntimeError, TypeError) as error:  # or nested too deeply
+
+
+@contextmanager
+def deployable(what: object = "the assembly") -> Iterator[None]:
+    """Let the block read what CloudFormation would take; one error says that it would not."""
+    try:
+        yield
+    except UnsupportedError:  # it can be deployed, and does not run here
+        raise
+    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
         raise UsageError(
-            f"{folder} holds something that could not be deployed "
-            f"({type(error).__name__}: {error}); synthesize the app again"
+            f"{what} holds something that could not be deployed ({type(error).__name__}: {error}); "
+            "synthesize the app again"
         ) from error
 
 
