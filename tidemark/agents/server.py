@@ -14,15 +14,8 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
+from tidemark.agents import arguments
 from tidemark.agents.answers import answer_text
-from tidemark.agents.arguments import (
-    check,
-    check_arguments,
-    command_of,
-    parameters_of,
-    schema_of,
-    whole,
-)
 from tidemark.agents.calls import Allowed, Calls
 from tidemark.agents.tools import Tool, instructions, tools_for
 from tidemark.errors import TidemarkError, UsageError
@@ -36,10 +29,10 @@ def make_server(main: click.Group, allowed: Allowed) -> Server[Any]:
     leaves_out = {"app", "context"} if allowed.stage else set[str]()
     tools, schemas = dict[str, Tool](), dict[str, dict[str, Any]]()
     for tool in tools_for(acts=allowed.acts, rows=allowed.rows):
-        command = command_of(main, tool.declares)
-        if allowed.stage is None or "deployed" in parameters_of(command):
+        command = arguments.command_of(main, tool.declares)
+        if allowed.stage is None or "deployed" in arguments.parameters_of(command):
             tools[tool.name] = tool
-            schemas[tool.name] = schema_of(tool, command, leaves_out)
+            schemas[tool.name] = arguments.schema_of(tool, command, leaves_out)
     calls = Calls(main, allowed)
     looks, alone = anyio.Semaphore(MAX_LOOKS), anyio.Lock()
 
@@ -55,13 +48,13 @@ def make_server(main: click.Group, allowed: Allowed) -> Server[Any]:
             text = f"{asked.name}: {far}, {seconds:.0f} s"
             await context.session.report_progress(seconds, None, text)
 
-        given = whole(asked.arguments or {})
+        given = arguments.whole(asked.arguments or {})
         try:
             if asked.name not in tools:
                 raise UsageError(f"no tool {asked.name!r}; allowed: {', '.join(tools)}")
             tool = tools[asked.name]
-            check(schemas[asked.name], given)
-            check_arguments(tool, given)
+            arguments.check(schemas[asked.name], given)
+            arguments.check_arguments(tool, given)
             turn = alone if tool.runs_scripts else looks
             await _tell_of_waiting(context, tool, turn)
             async with turn:
@@ -88,7 +81,7 @@ async def _tell_of_waiting(
 
 
 def _listed(main: click.Group, tool: Tool, schema: Mapping[str, Any]) -> types.Tool:
-    told = inspect.cleandoc(command_of(main, tool.declares).help or "")
+    told = inspect.cleandoc(arguments.command_of(main, tool.declares).help or "")
     return types.Tool(
         name=tool.name,
         description="\n".join((f"{tool.what_it_does}{told}", *tool.consequences)),

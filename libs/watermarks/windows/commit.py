@@ -17,19 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarkConflictError, WatermarkSupersededError
 from watermarks.run_notes import attribute
+from watermarks.table import requests
 from watermarks.table.latest import Attribute, Item, Latest
 from watermarks.table.names import check_job, check_run_id
-from watermarks.table.requests import (
-    IS_ABSENT,
-    IS_NOT_OURS,
-    Condition,
-    both,
-    either,
-    number,
-    put_request,
-    update_request,
-    version_is,
-)
 from watermarks.table.schema import EXPIRES_AT, NOWHERE, Owner, Pointer, Row, Table, is_payload
 from watermarks.table.schemas import TargetSchema
 from watermarks.table.values import Value, decode, encode
@@ -141,12 +131,12 @@ class Commit:
     def transaction(self, table: Table) -> list[TransactWriteItemTypeDef]:
         """Return the writes: the head and the run's row appear together or not at all."""
         # Without the digest a run that sends its last commit again would make one more version.
-        is_another: Condition = ("wmDigest <> :digest", {":digest": {"S": self.digest}})
+        is_another: requests.Condition = ("wmDigest <> :digest", {":digest": {"S": self.digest}})
         row: Item = {
             **self.owner.key(self.row),
             **self._common,
             "wmKind": {"S": "commit"},
-            EXPIRES_AT: number(self.expires_at),
+            EXPIRES_AT: requests.number(self.expires_at),
         }
         if self._committed:
             row["wmCommitted"] = {"M": self._committed}
@@ -156,8 +146,8 @@ class Commit:
         plain = {name: value for name, value in row.items() if name != "wmSchemas"}
         row |= attribute(self.owner.job_id, self.run_id, plain)
         # The run's own last commit may be replaced while it is the head.
-        replaces_own = both(version_is(self._base_version), is_another)
-        put = put_request(table, row, either(IS_NOT_OURS, replaces_own))
+        replaces_own = requests.both(requests.version_is(self._base_version), is_another)
+        put = requests.put_request(table, row, requests.either(requests.IS_NOT_OURS, replaces_own))
         writes: Any = [{"Update": self._head_update(table)}, {"Put": put}]
         return list(writes)
 
@@ -285,13 +275,13 @@ class Commit:
         common = {
             self.key: self.values,
             "wmTypes": self.tags,
-            "wmVersion": number(self._base_version + 1),
+            "wmVersion": requests.number(self._base_version + 1),
             "wmPrev": {"S": self._prev.name},
             "wmDigest": {"S": self.digest},
             "wmAt": {"S": self.committed_at},
         }
         if self._prev.name:
-            common["wmPrevVersion"] = number(self._prev.version)
+            common["wmPrevVersion"] = requests.number(self._prev.version)
         if self._bounds:
             common["wmBounds"] = {"M": {cursor: {"S": e} for cursor, e in self._bounds.items()}}
         if self._schemas:
@@ -300,9 +290,9 @@ class Commit:
         return common
 
     def _head_update(self, table: Table) -> dict[str, Any]:
-        condition: Condition = version_is(self._base_version)
+        condition: requests.Condition = requests.version_is(self._base_version)
         if not self._base_version:
-            condition = either(IS_ABSENT, condition)
+            condition = requests.either(requests.IS_ABSENT, condition)
         sets: dict[Any, Attribute] = {
             **self._common,
             "wmRunId": {"S": self.run_id},
@@ -316,15 +306,15 @@ class Commit:
         names: dict[str, str] = {}
         if self.window:
             # As it was opened: a window with an end of another's making moves nothing.
-            ours: Condition = (
+            ours: requests.Condition = (
                 "wmWindows.#cursor.attempt = :attempt"
                 " AND begins_with(wmWindows.#cursor.#window, :window)",
                 {
-                    ":attempt": number(self.window.attempt),
+                    ":attempt": requests.number(self.window.attempt),
                     ":window": {"S": self.window.string_without_token},
                 },
             )
-            condition = both(condition, ours)
+            condition = requests.both(condition, ours)
             names |= {"#cursor": self.window.cursor, "#window": "window"}
             removes.append(("wmWindows", self.window.cursor))
         if self.base and self.base.key != self.key and self.base.watermarks:
@@ -334,7 +324,7 @@ class Commit:
         if self.base and self.base.refused:
             removes.append("wmRefused")
         key = self.owner.key(self.owner.head)
-        request = update_request(table, key, sets, condition, removes=removes)
+        request = requests.update_request(table, key, sets, condition, removes=removes)
         # The name of the caller's key is there already.
         request["ExpressionAttributeNames"] |= names
         return request

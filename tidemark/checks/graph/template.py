@@ -4,19 +4,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tidemark.checks.graph import model
 from tidemark.checks.graph import table_places as places
 from tidemark.checks.graph.duplicate_names import read_names
-from tidemark.checks.graph.model import (
-    CRAWLER,
-    DataContract,
-    EventRule,
-    Graph,
-    GraphCondition,
-    GraphJob,
-    Retention,
-    Timer,
-    Trigger,
-)
 from tidemark.checks.graph.open_secrets import read_open_secrets
 from tidemark.checks.graph.resources import Resource, Resources, machine_starts
 from tidemark.model.assembly.definitions import ENABLE, STREAMING
@@ -46,7 +36,7 @@ KEPT_DAYS = {
 }
 
 
-def read_graph(templates: Templates) -> Graph:
+def read_graph(templates: Templates) -> model.Graph:
     """Return the graph of the Glue jobs, triggers and workflows of templates deployed together.
 
     Resources stand at ``<stack>/<logical id>``. Names that only a deployment knows are replaced by
@@ -55,7 +45,7 @@ def read_graph(templates: Templates) -> Graph:
     resources = Resources(templates)
     tables = map(places.table_name, resources.of("AWS::Glue::Table"))
     located = list(places.located(resources))
-    return Graph(
+    return model.Graph(
         jobs=tuple(map(_job, resources.of("AWS::Glue::Job"))),
         crawlers=tuple(map(_crawler, resources.of("AWS::Glue::Crawler"))),
         tables=frozenset(tables).union(places.made_by_jobs(resources)),
@@ -92,7 +82,7 @@ def _streamed(resources: Resources) -> Iterator[str]:
                     yield pipeline
 
 
-def _job(job: Resource) -> GraphJob:
+def _job(job: Resource) -> model.GraphJob:
     properties, known, text = job.properties, job.known, job.text
     reads, writes = known.get("reads", []), known.get("writes", [])
     with_table = [item for item in writes if "table" in item]
@@ -112,11 +102,11 @@ def _job(job: Resource) -> GraphJob:
     def uris(data: Sequence[Mapping[str, Any]], flag: str = "uri") -> tuple[str, ...]:
         return tuple(text(item["uri"]) for item in data if item.get(flag))
 
-    def contracts(data: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, DataContract], ...]:
+    def contracts(data: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, model.DataContract], ...]:
         held = [item for item in data if "schema" in item]
-        return tuple((text(item["uri"]), DataContract(**item["schema"])) for item in held)
+        return tuple((text(item["uri"]), model.DataContract(**item["schema"])) for item in held)
 
-    return GraphJob(
+    return model.GraphJob(
         at=job.at,
         name=job.name,
         has_bookmark=has_bookmark,
@@ -150,7 +140,7 @@ def _number(value: object, default: int) -> int:
     return int(text) if (text := str(value).removesuffix(".0")).isdecimal() else default
 
 
-def _crawler(crawler: Resource) -> GraphJob:
+def _crawler(crawler: Resource) -> model.GraphJob:
     properties, text = chosen(crawler.properties), crawler.text
     targets = properties.get("Targets", {})
     known = crawler.known.get("reads", [])
@@ -161,9 +151,9 @@ def _crawler(crawler: Resource) -> GraphJob:
         for table in _listed(target, "Tables")
     ]
     database, prefix = (text(properties.get(key, "")) for key in ("DatabaseName", "TablePrefix"))
-    return GraphJob(
+    return model.GraphJob(
         at=crawler.at,
-        name=CRAWLER + crawler.name,
+        name=model.CRAWLER + crawler.name,
         reads=tuple(dict.fromkeys(map(text, (*paths, *(item["uri"] for item in known))))),
         delivered=tuple(text(item["uri"]) for item in known if item.get("delivered")),
         crawled=tuple(named) or (f"{database}.{prefix}*",),
@@ -175,7 +165,7 @@ def _listed(properties: Mapping[str, Any], key: str) -> list[Any]:
     return value if isinstance(value := properties.get(key), list) else []
 
 
-def _retentions(resources: Resources) -> Iterator[Retention]:
+def _retentions(resources: Resources) -> Iterator[model.Retention]:
     """Yield the optimizers that delete snapshots or files, with AWS's number of days by default."""
     for optimizer in resources.of("AWS::Glue::TableOptimizer"):
         properties, text = optimizer.properties, optimizer.text
@@ -187,7 +177,7 @@ def _retentions(resources: Resources) -> Iterator[Retention]:
         days = given.get(of_kind, {}).get("IcebergConfiguration", {}).get(key, default)
         parts = (text(properties.get(part)) for part in ("DatabaseName", "TableName"))
         if isinstance(days, int):
-            yield Retention(optimizer.at, ".".join(parts), kind, days)
+            yield model.Retention(optimizer.at, ".".join(parts), kind, days)
 
 
 def _is_known(properties: Mapping[str, Any]) -> bool:
@@ -200,19 +190,19 @@ def _is_known(properties: Mapping[str, Any]) -> bool:
     return not any(map(is_intrinsic, [*properties["Actions"], *conditions, *states]))
 
 
-def _trigger(trigger: Resource, properties: Mapping[str, Any]) -> Trigger:
+def _trigger(trigger: Resource, properties: Mapping[str, Any]) -> model.Trigger:
     workflow, schedule = properties.get("WorkflowName"), properties.get("Schedule")
     predicate = properties.get("Predicate", {})
     batch = properties.get("EventBatchingCondition")
     conditions = tuple(
-        GraphCondition(
+        model.GraphCondition(
             _node(trigger, watched),
             watched.get("CrawlState" if "CrawlerName" in watched else "State", ""),
             "LogicalOperator" in watched,
         )
         for watched in predicate.get("Conditions", [])
     )
-    return Trigger(
+    return model.Trigger(
         at=trigger.at,
         name=trigger.name,
         kind=str(properties.get("Type")),
@@ -226,7 +216,7 @@ def _trigger(trigger: Resource, properties: Mapping[str, Any]) -> Trigger:
     )
 
 
-def _event_rules(resources: Resources) -> Iterator[EventRule]:
+def _event_rules(resources: Resources) -> Iterator[model.EventRule]:
     """Yield the rules of EventBridge that send events to workflows, also over a state machine."""
     machines = dict(machine_starts(resources))
     for rule in resources.of("AWS::Events::Rule"):
@@ -238,9 +228,9 @@ def _event_rules(resources: Resources) -> Iterator[EventRule]:
             arn = rule.text(target.get("Arn", "")) if isinstance(target, Mapping) else ""
             _, glue, workflow = arn.partition(":workflow/")
             if glue and ":glue:" in arn:
-                yield EventRule(rule.at, workflow, folders, pattern, is_on)
+                yield model.EventRule(rule.at, workflow, folders, pattern, is_on)
             for started in machines.get(arn, ()):
-                yield EventRule(rule.at, started, folders, pattern, is_on, arn)
+                yield model.EventRule(rule.at, started, folders, pattern, is_on, arn)
 
 
 def _resolved(rule: Resource, value: Any) -> Any:
@@ -278,7 +268,7 @@ def _starts_workflow(schedule: Resource) -> bool:
     return False
 
 
-def _timer(schedule: Resource) -> Timer:
+def _timer(schedule: Resource) -> model.Timer:
     properties = schedule.properties
     try:
         request = json.loads(schedule.text(properties["Target"].get("Input")))
@@ -289,11 +279,11 @@ def _timer(schedule: Resource) -> Timer:
     expression = properties.get("ScheduleExpression", "")
     zone = properties.get("ScheduleExpressionTimezone", "UTC")
     is_known = isinstance(expression, str) and isinstance(zone, str)
-    return Timer(schedule.at, workflow, *((expression, zone) if is_known else ("",)))
+    return model.Timer(schedule.at, workflow, *((expression, zone) if is_known else ("",)))
 
 
 def _node(trigger: Resource, item: Mapping[str, Any]) -> str:
     """Return the job or crawler that an action or a condition names."""
     if "CrawlerName" in item:
-        return CRAWLER + trigger.text(item["CrawlerName"])
+        return model.CRAWLER + trigger.text(item["CrawlerName"])
     return trigger.text(item.get("JobName", ""))

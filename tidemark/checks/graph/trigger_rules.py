@@ -2,15 +2,7 @@
 
 from collections.abc import Iterator
 
-from tidemark.checks.graph.model import (
-    CONDITIONAL,
-    CRAWLER,
-    Graph,
-    Located,
-    Problem,
-    Timer,
-    Trigger,
-)
+from tidemark.checks.graph import model
 from tidemark.errors import ScheduleError, TooFineError
 from tidemark.model.schedules import cron
 from tidemark.model.schedules.schedules import Schedule
@@ -18,12 +10,12 @@ from tidemark.model.schedules.schedules import Schedule
 MAX_JOBS_OF_TRIGGER, MAX_CRAWLERS_OF_TRIGGER = 50, 2
 
 
-def problems_of_trigger(graph: Graph, trigger: Trigger) -> Iterator[Problem]:
+def problems_of_trigger(graph: model.Graph, trigger: model.Trigger) -> Iterator[model.Problem]:
     """Yield what Glue or CloudFormation refuses of a trigger, or what keeps it from firing."""
     known = {job.name for job in graph.jobs}
     watched = [condition.name for condition in trigger.conditions]
     for name in dict.fromkeys((*watched, *trigger.starts)):
-        if name not in known and not name.startswith(CRAWLER):
+        if name not in known and not name.startswith(model.CRAWLER):
             yield trigger.problem(
                 "unknown-job",
                 f"the trigger names the job '{name}', which this stage does not define",
@@ -41,8 +33,8 @@ def problems_of_trigger(graph: Graph, trigger: Trigger) -> Iterator[Problem]:
     yield from _beyond_limits(trigger)
 
 
-def _activation(trigger: Trigger) -> Iterator[Problem]:
-    if trigger.kind in (CONDITIONAL, "SCHEDULED") and not trigger.is_active:
+def _activation(trigger: model.Trigger) -> Iterator[model.Problem]:
+    if trigger.kind in (model.CONDITIONAL, "SCHEDULED") and not trigger.is_active:
         yield trigger.problem(
             "inactive-trigger",
             f"the {trigger.kind} trigger is created inactive and will never fire",
@@ -56,7 +48,7 @@ def _activation(trigger: Trigger) -> Iterator[Problem]:
         )
 
 
-def _incomplete(trigger: Trigger) -> Iterator[Problem]:
+def _incomplete(trigger: model.Trigger) -> Iterator[model.Problem]:
     if not trigger.starts:
         yield trigger.problem(
             "starts-nothing",
@@ -64,7 +56,7 @@ def _incomplete(trigger: Trigger) -> Iterator[Problem]:
             "add a job: one without after= if this starts a pipeline",
         )
     lacks = None
-    if trigger.kind == CONDITIONAL and not trigger.conditions:
+    if trigger.kind == model.CONDITIONAL and not trigger.conditions:
         lacks = "no condition", "name at least one job in Predicate.Conditions"
     elif len(trigger.conditions) > 1 and trigger.logical is None:
         lacks = "several conditions and no Logical", "set Predicate.Logical to AND or ANY"
@@ -74,8 +66,8 @@ def _incomplete(trigger: Trigger) -> Iterator[Problem]:
         yield trigger.problem("incomplete-condition", f"the trigger has {lacks[0]}", lacks[1])
 
 
-def _beyond_limits(trigger: Trigger) -> Iterator[Problem]:
-    crawlers = sum(name.startswith(CRAWLER) for name in trigger.starts)
+def _beyond_limits(trigger: model.Trigger) -> Iterator[model.Problem]:
+    crawlers = sum(name.startswith(model.CRAWLER) for name in trigger.starts)
     for count, limit, what in (
         (len(trigger.starts) - crawlers, MAX_JOBS_OF_TRIGGER, "jobs"),
         (crawlers, MAX_CRAWLERS_OF_TRIGGER, "crawlers"),
@@ -88,7 +80,7 @@ def _beyond_limits(trigger: Trigger) -> Iterator[Problem]:
             )
 
 
-def _schedule(trigger: Trigger) -> Iterator[Problem]:
+def _schedule(trigger: model.Trigger) -> Iterator[model.Problem]:
     schedule = trigger.schedule
     if trigger.kind != "SCHEDULED" or schedule == "":
         return
@@ -102,7 +94,7 @@ def _schedule(trigger: Trigger) -> Iterator[Problem]:
         yield from _expression(trigger, schedule, "UTC")
 
 
-def problems_of_timer(graph: Graph, timer: Timer) -> Iterator[Problem]:
+def problems_of_timer(graph: model.Graph, timer: model.Timer) -> Iterator[model.Problem]:
     """Yield what EventBridge Scheduler refuses of a schedule, or what keeps it from starting."""
     if timer.workflow is not None and timer.workflow not in graph.workflows:
         yield timer.problem(
@@ -115,7 +107,7 @@ def problems_of_timer(graph: Graph, timer: Timer) -> Iterator[Problem]:
         yield from _expression(timer, timer.expression, timer.time_zone)
 
 
-def _expression(place: Located, expression: str, time_zone: str) -> Iterator[Problem]:
+def _expression(place: model.Located, expression: str, time_zone: str) -> Iterator[model.Problem]:
     try:
         Schedule(expression, time_zone)
     except ScheduleError as error:

@@ -15,17 +15,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tidemark.glue_job.edge.jvm import delete_left_socket
-from tidemark.glue_job.process import ahead, job_process
+from tidemark.glue_job.process import ahead, failures, job_process
 from tidemark.glue_job.process.ahead import Order
 from tidemark.glue_job.process.borrow import read_record
-from tidemark.glue_job.process.failures import (
-    Failure,
-    RemedyPlaces,
-    first_cause,
-    timed_out,
-    with_remedy,
-    without_result,
-)
 from tidemark.glue_job.process.job_process import ARGUMENTS_FILE, RESULT_FILE, SCRIPT_VARIABLE
 from tidemark.glue_job.process.memory_failures import oom_kills
 from tidemark.glue_job.process.spark import CONF_FILE, EVENTS_FOLDER, TEMPORARY_FOLDER
@@ -291,7 +283,7 @@ def _error_message(running: JobProcess, state: str, exit_code: int) -> str | Non
         return running.stop_reason
     if state == "TIMEOUT":
         log = folder / "stderr.log"
-        message = timed_out(running.timeout_minutes, running.script, _head_and_tail(log))
+        message = failures.timed_out(running.timeout_minutes, running.script, _head_and_tail(log))
         _end_with(log, message)
         return message
     if state == "STOPPED":
@@ -300,18 +292,18 @@ def _error_message(running: JobProcess, state: str, exit_code: int) -> str | Non
     full_disk = None if has_room(folder) else full_disk_line(folder)
     result = folder / RESULT_FILE
     if result.is_file():
-        failure = Failure(**json.loads(result.read_text(encoding="utf-8")))
+        failure = failures.Failure(**json.loads(result.read_text(encoding="utf-8")))
         log = folder / "stderr.log"
         text = _head_and_tail(log)
         lake, python = folder.parents[1] / "lake", str(running.python)
-        places = RemedyPlaces(lake, python, running.glue_version)
-        message = with_remedy(failure, text, places, full_disk, kills)
-        if first_cause(failure, text, kills).cause != failure.cause:
+        places = failures.RemedyPlaces(lake, python, running.glue_version)
+        message = failures.with_remedy(failure, text, places, full_disk, kills)
+        if failures.first_cause(failure, text, kills).cause != failure.cause:
             _end_with(log, message)
         return message
     if exit_code == 0:
         return "the process of the session ended silently (exit code 0), as os._exit(0) does"
-    return without_result(exit_code, full_disk, kills)
+    return failures.without_result(exit_code, full_disk, kills)
 
 
 def _end_with(log: Path, message: str) -> None:

@@ -6,17 +6,10 @@ Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketTagging.htm
 from collections.abc import Mapping
 
 from tidemark.glue_service.protocol.replies import Reply
+from tidemark.glue_service.s3 import xml
 from tidemark.glue_service.s3.calls import Call, Lake, bucket_folder
 from tidemark.glue_service.s3.records import Record
 from tidemark.glue_service.s3.seen import see
-from tidemark.glue_service.s3.xml import (
-    MAX_SIZE,
-    S3Error,
-    local_name,
-    members_of,
-    read_xml,
-    xml_reply,
-)
 
 MAX_OF_OBJECT, MAX_OF_BUCKET = 10, 50
 MAX_TAG_KEY_LENGTH, MAX_TAG_VALUE_LENGTH = 128, 256
@@ -29,16 +22,16 @@ def checked_tags(tags: list[tuple[str, str]], most: int = MAX_OF_OBJECT) -> dict
     """
     by_key = dict(tags)
     if len(tags) > most:
-        raise S3Error("BadRequest", f"{len(tags)} tags; allowed: up to {most}")
+        raise xml.S3Error("BadRequest", f"{len(tags)} tags; allowed: up to {most}")
     if len(by_key) < len(tags):
-        raise S3Error("InvalidTag", "Cannot provide multiple Tags with the same key")
+        raise xml.S3Error("InvalidTag", "Cannot provide multiple Tags with the same key")
     for key, value in tags:
         if key.lower().startswith("aws:"):
-            raise S3Error(
+            raise xml.S3Error(
                 "InvalidTag", f"the tag {key!r} starts with aws:, which is reserved for AWS"
             )
         if not 1 <= len(key) <= MAX_TAG_KEY_LENGTH or len(value) > MAX_TAG_VALUE_LENGTH:
-            raise S3Error(
+            raise xml.S3Error(
                 "InvalidTag",
                 f"the tag {key[:MAX_TAG_KEY_LENGTH]!r} is empty or too long; allowed: keys of 1 to "
                 f"{MAX_TAG_KEY_LENGTH} characters, values of up to {MAX_TAG_VALUE_LENGTH}",
@@ -75,7 +68,7 @@ def get_bucket_tagging(lake: Lake, call: Call) -> Reply:
     bucket_folder(lake.home, call.bucket)
     tags = lake.records.bucket_tags(call.bucket)
     if not tags:
-        raise S3Error("NoSuchTagSet", "The TagSet does not exist")
+        raise xml.S3Error("NoSuchTagSet", "The TagSet does not exist")
     return _reply(tags)
 
 
@@ -94,11 +87,11 @@ def delete_bucket_tagging(lake: Lake, call: Call) -> Reply:
 
 
 def _given(call: Call) -> list[tuple[str, str]]:
-    document = read_xml(call.document(MAX_SIZE))
-    tags = [members_of(e) for e in document.iter() if local_name(e) == "Tag"]
+    document = xml.read_xml(call.document(xml.MAX_SIZE))
+    tags = [xml.members_of(e) for e in document.iter() if xml.local_name(e) == "Tag"]
     return [(tag.get("Key", ""), tag.get("Value", "")) for tag in tags]
 
 
 def _reply(tags: Mapping[str, str]) -> Reply:
     members = [{"Key": name, "Value": value} for name, value in tags.items()]
-    return xml_reply("Tagging", {"TagSet": {"Tag": members}})
+    return xml.xml_reply("Tagging", {"TagSet": {"Tag": members}})

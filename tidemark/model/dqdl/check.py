@@ -5,7 +5,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.model.dqdl import data_rules, table_rules, value_rules
+from tidemark.model.dqdl import data_rules, rules, table_rules, value_rules
 from tidemark.model.dqdl.parser import parse
 from tidemark.model.dqdl.rule_types import (
     DURATIONS,
@@ -15,15 +15,6 @@ from tidemark.model.dqdl.rule_types import (
     TYPES,
     check_operands,
     wrong,
-)
-from tidemark.model.dqdl.rules import (
-    AnyRule,
-    Composite,
-    Rule,
-    RuleCondition,
-    Ruleset,
-    leaves,
-    numbered,
 )
 
 RULES = (data_rules, table_rules, value_rules)
@@ -47,20 +38,20 @@ def find_problem(text: str, columns: Collection[str] | None = None) -> str:
     """
     try:
         ruleset = parse(text)
-        checked(Ruleset((), ruleset.analyzers))
+        checked(rules.Ruleset((), ruleset.analyzers))
     except UnsupportedError:
         return ""
     except UsageError as error:
         return str(error)
     if not (ruleset.rules or ruleset.analyzers):
         return "the list of rules is empty"
-    problems = (_problem_of(rule, columns) for rule in leaves(ruleset.rules))
+    problems = (_problem_of(rule, columns) for rule in rules.leaves(ruleset.rules))
     return next(filter(None, problems), "")
 
 
-def _problem_of(rule: Rule, columns: Collection[str] | None) -> str:
+def _problem_of(rule: rules.Rule, columns: Collection[str] | None) -> str:
     try:
-        checked(Ruleset((rule,), ()))
+        checked(rules.Ruleset((rule,), ()))
     except UnsupportedError:
         return ""
     except UsageError as error:
@@ -74,7 +65,7 @@ def _problem_of(rule: Rule, columns: Collection[str] | None) -> str:
     return next((f"the table has no column {name}" for name in missing), "")
 
 
-def checked(ruleset: Ruleset) -> tuple[AnyRule, ...]:
+def checked(ruleset: rules.Ruleset) -> tuple[rules.AnyRule, ...]:
     """Return the rules of a document; each can be evaluated here."""
     analyzers = ["AllStatistics", "Distribution"]  # which are no rules
     analyzers += sorted(name for name, kind in TYPES.items() if kind.is_analyzer)
@@ -84,8 +75,8 @@ def checked(ruleset: Ruleset) -> tuple[AnyRule, ...]:
     return tuple(_checked(rule) for rule in ruleset.rules)
 
 
-def _checked(rule: AnyRule) -> AnyRule:
-    if isinstance(rule, Composite):
+def _checked(rule: rules.AnyRule) -> rules.AnyRule:
+    if isinstance(rule, rules.Composite):
         return replace(rule, rules=tuple(map(_checked, rule.rules)))
     if rule.kind in NOT_HERE:
         raise UnsupportedError(
@@ -96,12 +87,12 @@ def _checked(rule: AnyRule) -> AnyRule:
     _check_parts(rule)
     if rule.condition is None or TYPES[rule.kind].compares != NUMBERS:
         return rule
-    condition = numbered(rule.condition)
+    condition = rules.numbered(rule.condition)
     check_operands(rule, condition, NUMBERS)
     return replace(rule, condition=condition)
 
 
-def _check_parts(rule: Rule) -> None:
+def _check_parts(rule: rules.Rule) -> None:
     kind, count = TYPES[rule.kind], len(rule.parameters)
     if count < kind.least or (kind.most is not None and count > kind.most):
         some = f"{kind.least} to {kind.most or 'any'}"
@@ -121,7 +112,7 @@ def _check_parts(rule: Rule) -> None:
         raise wrong(rule, f"{rule.kind} needs a condition, such as > 0.9")
 
 
-def _check_condition(rule: Rule, condition: RuleCondition) -> None:
+def _check_condition(rule: rules.Rule, condition: rules.RuleCondition) -> None:
     kind = TYPES[rule.kind]
     if kind.compares == NONE:
         raise wrong(rule, f"{rule.kind} takes no condition")

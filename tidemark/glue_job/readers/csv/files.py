@@ -23,15 +23,8 @@ from tidemark.glue_job.frames.session import met_in_some_row, read_text
 from tidemark.glue_job.frames.types import Choice, is_cast, schema_with_strings, type_name
 from tidemark.glue_job.readers.csv.escapes import unescaped
 from tidemark.glue_job.readers.csv.heads import column_names, inspect_files
+from tidemark.glue_job.readers.files import misread
 from tidemark.glue_job.readers.files.formats import Files, csv_options
-from tidemark.glue_job.readers.files.misread import (
-    csv_does_not_parse,
-    csv_reason,
-    is_rounded,
-    note_rounded,
-    refusing,
-    uri_of_row,
-)
 from tidemark.glue_job.readers.files.read_errors import blaming_files
 from tidemark.glue_job.readers.files.replaced_fields import note_replaced
 from tidemark.glue_job.readers.files.spark_files import (
@@ -94,9 +87,9 @@ def with_choices(
     """
     line = column(corrupt)
     texts = _line_strings(schema, line, options)
-    bad, reason = texts[OTHER_LENGTH], csv_does_not_parse(line, options, len(schema))
+    bad, reason = texts[OTHER_LENGTH], misread.csv_does_not_parse(line, options, len(schema))
     failed.append(Failed(lambda: _error_records(rows, bad, reason, companion), "", ""))
-    frame = refusing(rows, bad, reason, companion)
+    frame = misread.refusing(rows, bad, reason, companion)
     misfits = {  # the string of a field if it is not of the field's type
         field.name: F.when(column(field.name).isNull(), texts[str(place)])
         for place, field in enumerate(schema)
@@ -110,7 +103,7 @@ def with_choices(
 def _error_records(rows: DataFrame, bad: Column, reason: Column, companion: Column) -> DataFrame:
     # Spark refuses to ask for the bad lines alone.
     is_asked = F.length(F.coalesce(companion.cast("string"), F.lit(""))) >= 0
-    return reader_errors(rows.filter(bad.isNotNull() & is_asked), reason, bad, uri_of_row())
+    return reader_errors(rows.filter(bad.isNotNull() & is_asked), reason, bad, misread.uri_of_row())
 
 
 def _line_strings(schema: T.StructType, line: Column, options: Mapping[str, str]) -> Column:
@@ -177,14 +170,15 @@ def _read_lines(files: Files, schema: StructType, record_end: str, is_escaped: b
     if csv.is_dynamic and csv.schema is not None:
         decimals = [field for field in schema if isinstance(field.dataType, DecimalType)]
         texts = {
-            field.name: is_rounded(F.col(f"`{field.name}`"), field.dataType) for field in decimals
+            field.name: misread.is_rounded(F.col(f"`{field.name}`"), field.dataType)
+            for field in decimals
         }
         with blaming_files(files.paths, "csv"):
-            note_rounded(bad, texts)
+            misread.note_rounded(bad, texts)
     frame = with_casts(bad, schema, CORRUPT, options)
     if is_escaped:
         frame = unescaped(frame, schema.names, options["escape"])
     companion = companion_column(schema, files)
     if csv.is_dynamic:
         return with_choices(frame, schema, CORRUPT, options, companion, csv.failed)
-    return without_bad(frame, companion, lambda line: csv_reason(schema, line, options))
+    return without_bad(frame, companion, lambda line: misread.csv_reason(schema, line, options))

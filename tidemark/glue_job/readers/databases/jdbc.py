@@ -31,6 +31,7 @@ from tidemark.glue_job.readers.databases.database import (
     naming_refused,
     spark_type,
 )
+from tidemark.local_state.bookmarks import passed_rows
 from tidemark.local_state.bookmarks.datasets_read import dataset_of_database, position_of
 from tidemark.local_state.bookmarks.keys import (
     ASC,
@@ -44,15 +45,6 @@ from tidemark.local_state.bookmarks.keys import (
     key_type,
     range_to_read,
     state_after,
-)
-from tidemark.local_state.bookmarks.passed_rows import (
-    Cut,
-    day_ahead,
-    is_passed,
-    keys_to_count,
-    skip_to_report,
-    stored_cuts,
-    to_json,
 )
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.model.checkpoints.checkpoint import DatasetRead
@@ -209,7 +201,7 @@ def _is_new(
     edges = session.edges(source.transformation_ctx)
     allowed = range_to_read(source, types, edges)
     is_other = has_other_table(source, edges.low)
-    cuts = [] if is_other else stored_cuts(edges.low)
+    cuts = [] if is_other else passed_rows.stored_cuts(edges.low)
     seen = Captured()
     with own_query(frame.sparkSession):
         if not allowed.is_closed:
@@ -221,8 +213,8 @@ def _is_new(
             cuts = cuts if now is None else now
     if is_other:
         note(RunWarning.TABLE_CHANGED, source.name)
-    next_state = state_after(source, allowed.low, seen.last, to_json(cuts))
-    if ahead := day_ahead(seen.last or allowed.low, source.order, opened_at_ms):
+    next_state = state_after(source, allowed.low, seen.last, passed_rows.to_json(cuts))
+    if ahead := passed_rows.day_ahead(seen.last or allowed.low, source.order, opened_at_ms):
         note(RunWarning.JDBC_AHEAD, f"{source.name} is at {ahead}")
     read = DatasetRead(
         dataset_of_database(connection["url"], source.table),
@@ -273,17 +265,17 @@ def _count_passed(
     frame: DataFrame,
     source: JdbcSource,
     connection: Mapping[str, str],
-    stored: Sequence[Cut],
+    stored: Sequence[passed_rows.Cut],
     low: Bound | None,
     seen: Captured,
-) -> list[Cut] | None:
+) -> list[passed_rows.Cut] | None:
     """Return the current cuts; None if the database cannot count them. One query."""
     # Spark compares strings, so their rows are counted there.
     first = seen.first[0] if seen.first else None
-    places = keys_to_count(stored, low, seen.last, first, source.order)
+    places = passed_rows.keys_to_count(stored, low, seen.last, first, source.order)
     if not places:
         return []
-    wanted = [is_passed(source, keys) for keys in places]
+    wanted = [passed_rows.is_passed(source, keys) for keys in places]
     if any(kind == "string" for kind, _ in places[-1]):
         has_keys = all_of(key_column(key).isNotNull() for key in source.keys)
         counts = [F.count_if(has_keys & any_of(frame, alternatives)) for alternatives in wanted]
@@ -291,19 +283,19 @@ def _count_passed(
         rows: Sequence[int] | None = keys.agg(*counts).first()
     else:
         rows = count_where(frame.sparkSession, connection, source.table, source.keys, wanted)
-    return None if rows is None else list(map(Cut, places, rows))
+    return None if rows is None else list(map(passed_rows.Cut, places, rows))
 
 
 def _warn_of_skips(
     source: JdbcSource,
-    before: Sequence[Cut],
-    now: Sequence[Cut] | None,
+    before: Sequence[passed_rows.Cut],
+    now: Sequence[passed_rows.Cut] | None,
     low: Bound,
     *,
     is_there: bool,
 ) -> None:
     if now is not None:
-        told = skip_to_report(before, now, low, is_there=is_there)
+        told = passed_rows.skip_to_report(before, now, low, is_there=is_there)
         if told:
             note(told[0], f"{plural(told[1], 'row')} of {source.name}")
     elif not is_there:

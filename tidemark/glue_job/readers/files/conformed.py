@@ -9,18 +9,10 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from tidemark.errors import UnsupportedError
+from tidemark.glue_job.frames import types
 from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of
 from tidemark.glue_job.frames.fields import struct_of
 from tidemark.glue_job.frames.session import lenient_cast
-from tidemark.glue_job.frames.types import (
-    NESTED,
-    WIDENING,
-    Choice,
-    as_struct_type,
-    merged,
-    numbered,
-    plain_type,
-)
 from tidemark.glue_job.readers.files.formats import Files, Format
 from tidemark.glue_job.readers.files.misread import failing, misfit
 from tidemark.glue_job.readers.files.read_errors import UNCHANGED
@@ -43,7 +35,7 @@ def conformed_rows(frame: DataFrame, files: Files) -> DataFrame:
     wanted = T.StructType([*layout.fields_of_files(declared.schema), *of_folders])
     schema = schema_of(frame)
     frame = frame.toDF(*map(str, range(len(schema))))
-    columns = [F.col(str(n)).cast(numbered(f.dataType)) for n, f in enumerate(schema)]
+    columns = [F.col(str(n)).cast(types.numbered(f.dataType)) for n, f in enumerate(schema)]
     return built(frame, _fields(columns, schema, wanted, declared.names, ""))
 
 
@@ -56,7 +48,7 @@ def declared_record(
     assert declared.schema is not None  # noqa: S101 (of a table, both are given)
     assert declared.names is not None  # noqa: S101
     note_differences(declared, [actual])
-    return as_struct_type(inside(declared.schema, actual, declared.names))
+    return types.as_struct_type(inside(declared.schema, actual, declared.names))
 
 
 def note_differences(declared: Format, schemas: Sequence[T.StructType]) -> None:
@@ -95,7 +87,7 @@ def _only(values: list[Value], name: str) -> Value:
     """Return the value of the only key that is set, of keys that differ in case only."""
     if len(values) == 1:
         return values[0]
-    kind = reduce(merged, (value.kind for value in values))
+    kind = reduce(types.merged, (value.kind for value in values))
     columns = [lifted(value.column, value.kind, kind) for value in values]
     text = (
         f"UsageError: a record has several keys for the column {name!r}, which differ in case "
@@ -103,7 +95,7 @@ def _only(values: list[Value], name: str) -> Value:
         f"mapping.{name} with the key that is meant, and run again: {UNCHANGED}"
     )
     count = reduce(add, (column.isNotNull().cast("int") for column in columns))
-    error = failing(F.lit(text), plain_type(kind))
+    error = failing(F.lit(text), types.plain_type(kind))
     return Value(values[0].name, F.when(count > 1, error).otherwise(F.coalesce(*columns)), kind)
 
 
@@ -115,8 +107,8 @@ def _conformed(value: Value, declared: T.DataType, names: Names, path: str) -> V
         return _conformed(Value("", column, actual), declared, names, path)
 
     match actual, declared:
-        case Choice(), _:
-            return Value(value.name, column.cast(plain_type(actual)), actual)
+        case types.Choice(), _:
+            return Value(value.name, column.cast(types.plain_type(actual)), actual)
         case _ if _needs_cast_only(actual, declared, names):
             return Value(value.name, column.cast(declared), declared)
         case T.StructType(), T.StructType():
@@ -132,7 +124,7 @@ def _conformed(value: Value, declared: T.DataType, names: Names, path: str) -> V
             each = F.transform_values(column, lambda _, v: inner(v, element, wanted).column)
             kind = inner(column, element, wanted).kind
             return Value(value.name, each, T.MapType(declared.keyType, kind))
-    if isinstance(actual, NESTED) or isinstance(declared, NESTED):
+    if isinstance(actual, types.NESTED) or isinstance(declared, types.NESTED):
         raise UnsupportedError(
             f"the column {path!r} is declared {declared.simpleString()} and is "
             f"{actual.simpleString()} in the files; declare the type that it has there"
@@ -142,7 +134,7 @@ def _conformed(value: Value, declared: T.DataType, names: Names, path: str) -> V
 
 def _needs_cast_only(actual: T.DataType, declared: T.DataType, names: Names) -> bool:
     match actual, declared:
-        case Choice(), _:
+        case types.Choice(), _:
             return False
         case T.StructType(), T.StructType():
             # Spark casts structs by position.
@@ -164,7 +156,7 @@ def _cast(column: Column, actual: T.DataType, declared: T.DataType, path: str) -
     # A wider type holds every value of a narrower one.
     is_wider = any(
         declared in order and actual in order and order.index(declared) >= order.index(actual)
-        for order in WIDENING
+        for order in types.WIDENING
     )
     if isinstance(declared, T.StringType) or is_wider:
         return value

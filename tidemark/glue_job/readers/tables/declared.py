@@ -11,14 +11,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import types as T
 
-from tidemark.glue_job.frames.types import (
-    NESTED,
-    Choice,
-    alternatives,
-    choice_of,
-    merged,
-    widened_or,
-)
+from tidemark.glue_job.frames import types
 
 # Spark infers nothing from {}, not even its key.
 EMPTY_OBJECT_KEY = "key_of_an_empty_object_of_tidemark"
@@ -83,14 +76,14 @@ def _value_type(actual: T.StructType | T.MapType) -> T.DataType:
     kind: T.DataType = T.NullType()
     for value in actual:
         if value.name != EMPTY_OBJECT_KEY:
-            kind = merged(kind, value.dataType, widened_or(lambda *_: T.StringType()))
+            kind = types.merged(kind, value.dataType, types.widened_or(lambda *_: T.StringType()))
     return kind
 
 
 def missing(declared: T.DataType, actual: T.DataType, names: Names, path: str = "") -> list[str]:
     """Return the declared columns that the files lack; nested ones as ``a.b``."""
-    if isinstance(actual, Choice):
-        nested = [part for part in alternatives(actual) if isinstance(part, NESTED)]
+    if isinstance(actual, types.Choice):
+        nested = [part for part in types.alternatives(actual) if isinstance(part, types.NESTED)]
         return _in_all([missing(declared, part, names, path) for part in nested] or [[]])
     if isinstance(declared, T.StructType) and isinstance(actual, T.StructType):
         return [name for field in declared for name in _missing(field, actual, names, path)]
@@ -126,8 +119,8 @@ def undeclared(
     declared: T.DataType, actual: T.DataType, names: Names, path: str = ""
 ) -> Iterator[str]:
     """Yield the fields of the files that a table does not declare; nested ones as ``a.b``."""
-    if isinstance(actual, Choice):
-        for kind in alternatives(actual):
+    if isinstance(actual, types.Choice):
+        for kind in types.alternatives(actual):
             yield from undeclared(declared, kind, names, path)
     elif isinstance(declared, T.StructType) and isinstance(actual, T.StructType):
         known = {place: field for field in declared for place in names.places(field.name, actual)}
@@ -179,10 +172,10 @@ TAKES: tuple[tuple[type[T.DataType], Types], ...] = (
 
 def declared_kind(declared: T.DataType, actual: T.DataType, names: Names) -> T.DataType:
     """Return the declared type with the names of the files, a choice where values do not fit."""
-    kinds = alternatives(actual)
+    kinds = types.alternatives(actual)
     fitting = [kind for kind in kinds if _takes(declared, kind)]
     others = [kind for kind in kinds if not _takes(declared, kind)]
-    return choice_of([_named(declared, fitting, names), *others])
+    return types.choice_of([_named(declared, fitting, names), *others])
 
 
 def _takes(declared: T.DataType, actual: T.DataType) -> bool:
@@ -203,6 +196,6 @@ def _named(declared: T.DataType, actual: list[T.DataType], names: Names) -> T.Da
         case T.MapType(), [T.StructType() as record]:
             value: T.DataType = T.NullType()
             for field in record:
-                value = merged(value, field.dataType)
+                value = types.merged(value, field.dataType)
             return T.MapType(declared.keyType, declared_kind(declared.valueType, value, names))
     return declared
