@@ -87,18 +87,7 @@ def _failed(name: str, problem: str, window: Window, place: str) -> AuditFailedE
 def _problem(frame: DataFrame, audit: Audit) -> str:
     """Return why an audit does not hold; empty if it does."""
     if not isinstance(audit, str):
-        answer: Any = audit(frame)
-        if answer is None:
-            return ""
-        if type(answer).__name__ in ("bool", "bool_"):  # that of numpy too
-            return "" if answer else "it returned False"
-        if isinstance(answer, str):
-            return answer
-        if hasattr(answer, "limit") and hasattr(answer, "toJSON"):
-            return _wrong(answer)
-        raise WatermarkValueError(
-            f"it returned {type(answer).__name__}; allowed: None, a boolean, a reason, rows"
-        )
+        return _answer(audit(frame))
     if _RULES.match(audit):
         return _broken_rules(frame, audit)
     if not _QUERY.match(audit):
@@ -112,6 +101,21 @@ def _problem(frame: DataFrame, audit: Audit) -> str:
         return _wrong(frame.sparkSession.sql(f"SELECT * FROM (\n{audit}\n)"))  # noqa: S608
     finally:
         frame.sparkSession.catalog.dropTempView(NEW_STATE)
+
+
+def _answer(answer: Any) -> str:
+    """Return what is wrong by the answer of a function: None and True say that nothing is."""
+    if answer is None:
+        return ""
+    if type(answer).__name__ in ("bool", "bool_"):  # that of numpy too
+        return "" if answer else "it returned False"
+    if isinstance(answer, str):
+        return answer
+    if hasattr(answer, "limit") and hasattr(answer, "toJSON"):
+        return _wrong(answer)
+    raise WatermarkValueError(
+        f"it returned {type(answer).__name__}; allowed: None, a boolean, a reason, rows"
+    )
 
 
 def _wrong(rows: DataFrame) -> str:

@@ -113,11 +113,7 @@ def read_triggers(triggers: Sequence[Resource], jobs: Iterable[str]) -> Starts:
         elif reason := _refusal(conditional[0], own):
             starts.left_out[job] = reason
         else:
-            predicate = conditional[0]["Predicate"]
-            conditions = tuple((str(node_of(c)), str(_state(c))) for c in predicate["Conditions"])
-            starts.waits[job] = Wait(
-                predicate.get("Logical") or "AND", tuple(dict.fromkeys(conditions))
-            )
+            starts.waits[job] = _wait(conditional[0])
     return starts
 
 
@@ -196,6 +192,12 @@ def _refusal(trigger: Resource, own: Sequence[Resource]) -> Reason | None:
     if predicate.get("Logical") != "ANY" and len(set(watched)) < len(watched):
         return "it waits for two states of one run, and a run ends in one", "correct the trigger"
     return None
+
+
+def _wait(trigger: Resource) -> Wait:
+    predicate = trigger["Predicate"]
+    conditions = tuple((str(node_of(c)), str(_state(c))) for c in predicate["Conditions"])
+    return Wait(predicate.get("Logical") or "AND", tuple(dict.fromkeys(conditions)))
 
 
 def _state(condition: Resource) -> str | None:

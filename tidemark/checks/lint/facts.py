@@ -127,13 +127,7 @@ def _unknown_keys(tree: ast.Module, names: Names) -> Iterator[tuple[ScriptPlace,
             case ast.Subscript(
                 value=ast.Name(id=name), slice=ast.Constant(value=str(key)), ctx=ast.Load()
             ) if name in results:
-                if key not in results[name] | ALWAYS_RETURNED | {
-                    str(node.left.value)
-                    for node in nodes_of(tree)
-                    if isinstance(node, ast.Compare)
-                    and isinstance(node.left, ast.Constant)
-                    and identifier(node.comparators[0]) == name
-                }:
+                if key not in results[name] | ALWAYS_RETURNED | _tested(tree, name):
                     yield place_of(node), key
 
 
@@ -153,4 +147,15 @@ def _results(tree: ast.Module, names: Names) -> dict[str, set[str]]:
         name: keys
         for name, keys in asked_by_name.items()
         if bound.count(name) == 1 and name not in changed
+    }
+
+
+def _tested(tree: ast.Module, name: str) -> set[str]:
+    """Return the keys that a script looks for before it takes them."""
+    return {
+        str(node.left.value)
+        for node in nodes_of(tree)
+        if isinstance(node, ast.Compare)
+        and isinstance(node.left, ast.Constant)
+        and identifier(node.comparators[0]) == name
     }

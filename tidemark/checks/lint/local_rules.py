@@ -28,12 +28,7 @@ OPENS |= {f"{writer}_from_options": (False, 1, 3) for writer in ("write_dynamic_
 def local_findings(tree: ast.Module) -> list[Finding]:
     """Return a note for each used name that does not run here, by line."""
     names = names_of(tree)
-    starred = dict[str, str]()
-    for part in nodes_of(tree):
-        match part:
-            case ast.ImportFrom(module=str(module), names=[ast.alias(name="*")]):
-                starred |= {name: f"{module}.{name}" for name in refused_in(module)}
-    origins = starred | dict(names.imports)
+    origins = _origins(tree, names)
     findings = dict[tuple[int, str], Finding]()
     for node in nodes_of(tree):
         if isinstance(node, ast.Name | ast.Attribute | ast.Call):
@@ -55,6 +50,16 @@ def _notes_on(node: ast.expr, names: Names, origins: dict[str, str]) -> Iterator
         is_named = name in names.contexts or name.lower().replace("_", "") in CONTEXT_NAMES
         if is_named or names.class_of(node.value) == CONTEXT:
             yield str(refusal(f"{CONTEXT}.{node.attr}"))
+
+
+def _origins(tree: ast.Module, names: Names) -> dict[str, str]:
+    """Return the meaning of a script's imported names, with those of AWS that a star brings."""
+    origins = dict[str, str]()
+    for node in nodes_of(tree):
+        match node:
+            case ast.ImportFrom(module=str(module), names=[ast.alias(name="*")]):
+                origins |= {name: f"{module}.{name}" for name in refused_in(module)}
+    return origins | dict(names.imports)
 
 
 def _origin(node: ast.expr, origins: dict[str, str]) -> str:

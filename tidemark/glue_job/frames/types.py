@@ -99,6 +99,11 @@ def is_cast(kind: T.DataType) -> bool:
     return isinstance(kind, T.DateType | T.DecimalType | T.TimestampType)
 
 
+def has_casts(kind: T.DataType) -> bool:
+    """Return whether a type is, or contains, a type whose values are cast."""
+    return any(is_cast(part) for _, part in types_in(kind))
+
+
 def casts_as_strings(kind: T.DataType) -> T.DataType:
     """Return a type with strings in place of types that are cast, at every depth."""
     return replaced(kind, lambda part: T.StringType() if is_cast(part) else None)

@@ -49,12 +49,7 @@ def note_replaced(names: Iterable[str], files: Files, rows: Callable[[], DataFra
         for place, name in enumerate(layout.columns):
             kind = declared.get(name.lower()) or inferred_type(texts[place])
             kind = _parse_datatype_string(kind) if isinstance(kind, str) else kind
-            before = rf"^\Q{layout.base}/\E(?:[^/]*/){{{place}}}"
-            escaped = F.regexp_extract(without_quotes(F.col(FILE)), rf"{before}[^/=]*=([^/]*)/", 1)
-            text = F.url_decode(F.replace(escaped, F.lit("+"), F.lit("%2B")))
-            values[name] = FolderValue(
-                F.when(text != NULL_PARTITION, text), isinstance(kind, NumericType)
-            )
+            values[name] = FolderValue(_folder_string(layout, place), isinstance(kind, NumericType))
         return values
 
     note_differing(names, layout, rows, values)
@@ -108,3 +103,11 @@ def _differs(text: Column, folder: FolderValue) -> Column:
         is_same |= short[0] == short[1]
     # A null loses nothing.
     return text.isNotNull() & ~F.coalesce(is_same, F.lit(False))
+
+
+def _folder_string(layout: Layout, place: int) -> Column:
+    """Return the value of a partition column as a string, by the file of a row."""
+    before = rf"^\Q{layout.base}/\E(?:[^/]*/){{{place}}}"
+    escaped = F.regexp_extract(without_quotes(F.col(FILE)), rf"{before}[^/=]*=([^/]*)/", 1)
+    text = F.url_decode(F.replace(escaped, F.lit("+"), F.lit("%2B")))
+    return F.when(text != NULL_PARTITION, text)

@@ -18,11 +18,11 @@ from tidemark.glue_job.frames.types import (
     alternatives,
     casts_as_strings,
     choice_of,
+    has_casts,
     is_cast,
     numbered,
     parts_of,
     struct_type,
-    types_in,
     with_parts,
 )
 from tidemark.glue_job.readers.files.misread import failing, misfit
@@ -48,7 +48,7 @@ def cast_of(text: Column, kind: T.DataType) -> Column:
 
 def with_casts(frame: DataFrame, schema: T.StructType) -> DataFrame:
     """Return rows with their times and decimals; a string that is neither fails the action."""
-    if not any(is_cast(part) for _, part in types_in(schema)):
+    if not has_casts(schema):
         return frame
     names = frame.columns
     columns = [F.col(str(place)) for place in range(len(names))]
@@ -65,7 +65,7 @@ def cast_value(column: Column, kind: T.DataType, path: str) -> Column:
         value = cast_of(column, kind)
         error = failing(misfit(path, kind, column), kind)
         return F.when(column.isNotNull() & value.isNull(), error).otherwise(value)
-    if not any(is_cast(part) for _, part in types_in(kind)):
+    if not has_casts(kind):
         return column
     return rebuilt(column.cast(numbered(casts_as_strings(kind))), kind, path, cast_value)
 

@@ -22,6 +22,7 @@ from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import blaming_files
 from tidemark.glue_job.readers.json.casts import cast_places, decimal_places, pruned, with_strings
 from tidemark.glue_job.readers.json.choices import (
+    has_choice,
     has_rounded,
     is_misfit,
     marked,
@@ -67,6 +68,11 @@ class Documents:
     strings: DataFrame
     schema: StructType
     are_lines: bool
+
+    @property
+    def are_plain(self) -> bool:
+        """Whether Spark's JSON reader reads them as Glue does."""
+        return self.are_lines and not has_choice(self.schema)
 
     @property
     def separated(self) -> DataFrame:

@@ -24,7 +24,6 @@ from tidemark.glue_job.readers.files.read_errors import (
 from tidemark.glue_job.readers.files.replaced_fields import note_replaced
 from tidemark.glue_job.readers.files.spark_files import CORRUPT, load, strict, with_folders
 from tidemark.glue_job.readers.json.casts import with_casts
-from tidemark.glue_job.readers.json.choices import has_choice
 from tidemark.glue_job.readers.json.documents import (
     Documents,
     declared_documents,
@@ -83,7 +82,7 @@ def read_json(files: Files) -> DataFrame:
             schema = document_with(schema, path, partial(declared_record, json, inside=in_files))
         if dynamic and given is None:
             wanted = declared_documents(dynamic, json, path) if json.names else dynamic
-            if not (wanted.are_lines and not has_choice(wanted.schema)):
+            if not wanted.are_plain:
                 return read_documents(wanted, path, layout)
             schema = wanted.schema
         return select_records(_read(files, schema, strings), path, layout.columns)
