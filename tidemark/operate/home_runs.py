@@ -67,7 +67,3 @@ def _ends(file: Path, count: int) -> list[str]:
         log.seek(max(file.stat().st_size - LOG_BYTES, 0))
         text = log.read().decode("utf-8", errors="replace")
     return [line for line in text.splitlines() if line.strip()][-count:]
-
-
-def _at(ms: int) -> datetime:
-    return datetime.fromtimestamp(ms / 1000, UTC)
