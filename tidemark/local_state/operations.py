@@ -39,7 +39,6 @@ AWAITED = "awaited.json"  # what must happen before an object that is held back 
 COPIES = "copies"  # of the databases of the commit that is recorded now
 EMBEDDED = "derby"  # folder of a home, and of a state
 MESSAGES = "aws-messages-local"  # the bucket of messages that such runs have sent
-SEVERAL = ".batch.json"  # ends the names of objects with the messages of one request
 
 
 REFUSED, UNANSWERED, HALF_DONE = "refused", "unanswered", "half done"
@@ -65,6 +64,7 @@ class Operation:
         may_go_on: whether the run may go on if the change fails; else the error ends it.
         is_of_jvm: whether Spark made the change, and no request of boto3.
         continues: whether the request that made the operation before it has made this one, too.
+        in_part: whether a service may do a part of the request, and names the rest in its answer.
     """
 
     number: int
@@ -77,6 +77,7 @@ class Operation:
     may_go_on: bool = True
     is_of_jvm: bool = False
     continues: bool = False
+    in_part: bool = False
 
 
 @dataclass(frozen=True)
@@ -291,6 +292,7 @@ class Recorder:
         may_go_on: bool = True,
         is_of_jvm: bool = False,
         continues: bool = False,
+        in_part: bool = False,
     ) -> None:
         """Record an operation that was just carried out by who is `alone`."""
         log = self._folder / LOG
@@ -306,7 +308,17 @@ class Recorder:
         script, line = lines[-1] if lines else ("", None)
         calls = _calls(lines)
         operation = Operation(
-            number, self._run_id, kind, places, script, line, calls, may_go_on, is_of_jvm, continues
+            number,
+            self._run_id,
+            kind,
+            places,
+            script,
+            line,
+            calls,
+            may_go_on,
+            is_of_jvm,
+            continues,
+            in_part,
         )
         append_line(log, asdict(operation))
         if not self._awaited.uri and self._is_write(operation):

@@ -61,6 +61,14 @@ def test_changes_are_announced_with_the_line_that_runs(home, edge):
     assert (one.continues, other.continues) == (False, True)
 
 
+def test_a_change_is_recorded_with_whether_a_service_may_do_a_part_of_it(home, edge):
+    for in_part in (True, False):
+        with announced(("delete", "s3://lake/a"), in_part=in_part):
+            pass
+
+    assert [change.in_part for change in read_operations(home)] == [True, False]
+
+
 def test_a_change_that_fails_is_not_announced(home, edge):
     with pytest.raises(ValueError, match="refused"), announced(("bookmark", "")):
         raise ValueError("refused")

@@ -83,6 +83,23 @@ def test_half_of_several_objects_is_deleted_and_the_answer_names_the_others(clie
 
 
 @pytest.mark.parametrize(
+    ("service", "operation", "asked", "names"),
+    [
+        ("s3", "DeleteObjects", {"Delete": {"Objects": [{"Key": "a"}]}, "Bucket": "b"}, "Errors"),
+        ("sqs", "SendMessageBatch", {"Entries": [{"Id": "1", "MessageBody": "a"}]}, "Failed"),
+        ("dynamodb", "BatchWriteItem", {"RequestItems": {"t": [{}]}}, "UnprocessedItems"),
+    ],
+)
+def test_of_a_batch_of_one_nothing_is_done_and_the_answer_names_it(
+    client, service, operation, asked, names
+):
+    answer = failing(echo, client(service), operation, asked, "half done")
+
+    assert "asked" not in answer
+    assert len(answer[names]) == 1
+
+
+@pytest.mark.parametrize(
     ("operation", "name", "entry", "unfinished"),
     [
         ("BatchCreatePartition", "PartitionInputList", {"Values": ["2"]}, "PartitionValues"),
