@@ -20,9 +20,13 @@ from tidemark.local_state.operations import (
     Operation,
     changes_items,
 )
+from tidemark.operate.prove.identity import SHORT_ID
 
-# Of UUIDs, also without their hyphens.
-ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])"
+# Of UUIDs, also without their hyphens, or only the beginning.
+ID = (
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])"
+    rf"|{SHORT_ID}"
+)
 VARYING = re.compile(rf"{ID}|(?<=jr_)[0-9a-f]+|\d+")
 # Of a table of Iceberg: nobody reads it before the catalog names it.
 METADATA_PATH = re.compile(r"/metadata/[^/]+(\.avro|\.metadata\.json|\.stats)$")

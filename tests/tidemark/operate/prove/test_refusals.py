@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-import pytest
-
 from tidemark.local_state.operations import AwsRead, Operation
 from tidemark.operate.prove.changes import place_of, with_short_calls
 from tidemark.operate.prove.items import with_items
