@@ -1,7 +1,6 @@
 """`tidemark prove --dbt`: what a death of dbt between two statements loses or doubles."""
 
 import shutil
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -57,12 +56,18 @@ def refuse_options(**options: object) -> None:
 
 
 def prove_dbt(
-    home: Home, run: DbtRun, wish: Wish, say: Say, *, lake: Path | None, allowed: Sequence[str]
+    home: Home,
+    run: DbtRun,
+    wish: Wish,
+    say: Say,
+    *,
+    lake: Path | None,
+    allowed: Sequence[str],
+    deadline: float | None,
 ) -> Proof:
     """Return the proof of a project, on a copy of a home or of a lake, with what it may reach."""
     version = own_glue_version()
     subject = script_subject(Submission(JUDGE_JOB, "dbt", {}, version))  # what compares rows
-    deadline = None if wish.budget_s is None else time.monotonic() + wish.budget_s
     with scratch_of(home) as scratch:
         base = home_of(home, scratch / "home", lake)
         withhold_others(base, allowed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,7 @@ def assert_proved(
             assert_proved("load_orders.py", **paths)
     """
     __tracebackhide__ = True
+    deadline = None if budget is None else time.monotonic() + budget
     test = current_test()
     job = GlueJob(test, test.lake)
     submission = job.submission(script, bookmark, arguments)
@@ -80,7 +82,7 @@ def assert_proved(
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise UsageError(f"{unknown} are not kinds of experiments; allowed: {', '.join(KINDS)}")
     accepted, surrogates = accepted_in(subject.scripts), surrogates_of(subject.scripts.values())
-    wish = Wish(kinds, budget, names_of(key), accepted, surrogates, names_of(ignore))
+    wish = Wish(kinds, names_of(key), accepted, surrogates, names_of(ignore))
     with (
         pytest.MonkeyPatch.context() as patch,
         tempfile.TemporaryDirectory(dir=test.home.root.parent, prefix="proof-") as folder,
@@ -89,7 +91,8 @@ def assert_proved(
         for name in [name for name in os.environ if name.startswith(ENDPOINTS)]:
             patch.delenv(name)  # each copy of the home has a DynamoDB of its own
         base = copy_home(test.home, Path(folder, "home"))
-        proof = prove(Bench(subject, test.kit.jvms, Path(folder), base), wish)
+        bench = Bench(subject, test.kit.jvms, Path(folder), base, deadline=deadline)
+        proof = prove(bench, wish)
     # A message that the job sends is compared by no test of rows.
     if proof.exit_code not in (0, NOT_ALL_TRIED) or proof.open_findings:
         fail("\n".join(lines_of(proof)))

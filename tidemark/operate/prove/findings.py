@@ -21,7 +21,6 @@ class Wish:
 
     Attributes:
         only: kinds of experiments; empty: all.
-        budget_s: seconds for all of it; None: as long as it takes.
         key: columns that identify a row; empty: they are looked for.
         accepted: why rows may be doubled, by the name of a script and its line.
         ignored: columns and targets that are not compared.
@@ -33,7 +32,6 @@ class Wish:
     """
 
     only: Sequence[str] = ()
-    budget_s: float | None = None
     key: Sequence[str] = ()
     accepted: Mapping[tuple[str, int], str] = field(default_factory=dict)
     surrogates: Sequence[Sequence[str]] = ()
