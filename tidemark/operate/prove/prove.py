@@ -59,6 +59,8 @@ OF_TWO_FILES = [name for name, kind in BY_NAME.items() if kind.needed_files > 1 
 def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     """Return the verdict of every experiment."""
     began, since = time.monotonic(), time.time()
+    if bench.deadline is not None:
+        bench = replace(bench, reserve=FOR_COMPARISON * (bench.deadline - began))
     draws = random.Random(wish.seed)  # noqa: S311 (not a secret)
     say("running it twice, as it should go", 0, 0)
     with threads_until(bench.is_over) as threads:
@@ -74,8 +76,6 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
                 "between runs: the messages that a dead run leaves are not known; prove the job "
                 "with the list of its work in a file or a table instead"
             )
-        if bench.deadline is not None:
-            bench = replace(bench, reserve=FOR_COMPARISON * (bench.deadline - began))
         views = Views.of(first) if first.has_several_jobs else None
         readers = views.readers() if views else None
         contents = Contents(bench.base, first.sources, since, readers)
