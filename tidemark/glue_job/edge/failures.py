@@ -2,6 +2,7 @@
 
 Sources: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html and
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html;
+of statements, https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchStatementError.html;
 of messages, https://docs.aws.amazon.com/sns/latest/api/API_BatchResultErrorEntry.html;
 of partitions, https://docs.aws.amazon.com/glue/latest/webapi/API_BatchCreatePartition.html
 """
@@ -47,6 +48,9 @@ def failing(
     parts = (*half.values(), half.get("Delete", {}).get("Objects"))
     is_empty = any(part in ({}, []) for part in parts)
     answer = NOTHING_DONE if is_empty else call(client, operation, half)
+    # Of statements, one list has what was done and what was not.
+    if "Responses" in unfinished:
+        return {**answer, "Responses": [*answer["Responses"], *unfinished["Responses"]]}
     return {**answer, **unfinished}
 
 
@@ -85,6 +89,13 @@ def _half_of_keys(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
     halves = _by_table(pairs[: len(pairs) // 2]), _by_table(pairs[len(pairs) // 2 :])
     first, rest = ({name: {**items[name], "Keys": half[name]} for name in half} for half in halves)
     return {**parameters, "RequestItems": first}, {"UnprocessedKeys": rest}
+
+
+def _half_of_statements(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    statements = parameters["Statements"]
+    first, rest = statements[: len(statements) // 2], statements[len(statements) // 2 :]
+    error = {"Error": {"Code": "ThrottlingError", "Message": MESSAGE}}
+    return {**parameters, "Statements": first}, {"Responses": [error for _ in rest]}
 
 
 def _half_of_objects(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -133,6 +144,7 @@ PARTITIONS = {
 }
 """Requests for partitions, each with the parameter that has them."""
 HALVES: Mapping[str, Callable[[Mapping[str, Any]], tuple[dict[str, Any], dict[str, Any]]]] = {
+    "BatchExecuteStatement": _half_of_statements,
     "BatchGetItem": _half_of_keys,
     "BatchWriteItem": _half_of_items,
     "DeleteObjects": _half_of_objects,

@@ -70,6 +70,22 @@ def test_a_batch_of_one_key_is_not_read(client):
     assert (answer["Responses"], answer["UnprocessedKeys"]) == ({}, KEYS)
 
 
+def test_half_of_several_statements_is_done_and_the_answer_has_an_error_for_each_other(client):
+    asked = {"Statements": [{"Statement": word} for word in ("a", "b", "c")]}
+    done = {"Responses": [{"TableName": "t"}]}
+
+    answer = failing(
+        lambda *_: done, client("dynamodb"), "BatchExecuteStatement", asked, "half done"
+    )
+    only = failing(
+        echo, client("dynamodb"), "BatchExecuteStatement", {"Statements": [{}]}, "half done"
+    )
+
+    codes = [each.get("Error", {}).get("Code") for each in answer["Responses"]]
+    assert codes == [None, "ThrottlingError", "ThrottlingError"]
+    assert len(only["Responses"]) == 1
+
+
 def test_half_of_several_objects_is_deleted_and_the_answer_names_the_others(client):
     asked = {"Bucket": "b", "Delete": {"Objects": [{"Key": key} for key in "abc"], "Quiet": True}}
 
