@@ -82,10 +82,10 @@ class Operation:
 
 @dataclass(frozen=True)
 class AwsRead:
-    """One request of boto3 that reads.
+    """One request of boto3 that reads, or an object that Spark opens.
 
     Attributes:
-        number: its place in the order of all of them in the home, from 1.
+        number: its place in the order of all requests of boto3 in the home, from 1; 0 of Spark's.
         run_id: the job run.
         place: the service, the request and what it reads.
         done: how many operations had been recorded before it.
@@ -145,7 +145,8 @@ def let_fail_once(
 ) -> None:
     """Let the operation with a number fail once in a home, which records; or such a request.
 
-    `what` is the request to a service that makes the operation; empty if none does.
+    `what` is the request to a service that makes the operation; empty if none does. With the number
+    0 it is the object that Spark opens.
     """
     failing = {"number": number, "how": how, "of_requests": of_requests, "what": what}
     (home.root / FOLDER / FAILING).write_text(json.dumps(failing), encoding="utf-8")
@@ -226,11 +227,14 @@ class Recorder:
         document = json.loads(awaited.read_text(encoding="utf-8")) if awaited.is_file() else {}
         self._awaited = Awaited(**document)
 
-    def note_opened(self, uri: str) -> None:
-        """Note that an object is read."""
+    def note_opened(self, uri: str, lines: Lines = (), may_go_on: bool = False) -> str:
+        """Note that an object is read; return how that is to fail, empty if it is not."""
         if uri not in self._opened:
             self._opened.add(uri)
-            append_line(self._folder / OPENED, [self._run_id, uri, _lines_in(self._folder / LOG)])
+            done = _lines_in(self._folder / LOG)
+            row = [self._run_id, uri, done, _calls(lines), may_go_on]
+            append_line(self._folder / OPENED, row)
+        return self._failure(0, uri, of_requests=True)
 
     def note_listed(self, folder: str, *, is_deep: bool, by_script: bool = False) -> None:
         """Note that the objects in a folder were listed, or all whose URIs begin with it.

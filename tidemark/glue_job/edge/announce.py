@@ -140,6 +140,10 @@ class Edge:
             kind, places, calls.lines, calls.may_go_on, is_of_jvm, continues, in_part
         )
 
+    def note_opened(self, uri: str) -> str:
+        """Note that Spark opens an object; return how that is to fail, empty if it is not."""
+        return self.recorder.note_opened(uri, *calls_of(self.script))
+
     def note_read(self, place: str) -> str:
         """Note a request that reads; return how it is to fail, empty if it is not."""
         return self.recorder.note_request(place, *calls_of(self.script))

@@ -59,7 +59,8 @@ def refusals(
     own = [change for change in by_script if not change.continues]
     kept = [change for change in own if change.may_go_on]
     in_part = [change for change in own if change.in_part]
-    guarded = [request for request in requests if request.may_go_on]
+    guarded = [request for request in requests if request.may_go_on and request.number]
+    opened = [request for request in requests if request.may_go_on and not request.number]
     read_in_part = [request for request in requests if _is_of(BATCHES_OF_READS, request.place)]
     drawn = sample(kept, calls_of, first=MANY)
     read = sample(guarded, _calls_of_read, first=MANY)
@@ -71,6 +72,7 @@ def refusals(
     ]
     reads = [
         *product(read, [REFUSED]),
+        *product(sample(opened, _calls_of_read, first=1), [REFUSED]),
         *product(sample(read_in_part, _calls_of_read, first=MANY), [HALF_DONE]),
     ]
     experiments = [

@@ -66,6 +66,16 @@ def test_reads_are_refused_and_batches_are_done_by_half():
     assert ways([written]) == [(1, "half done")]
 
 
+def test_one_object_that_spark_opens_is_refused_for_each_line():
+    opened = [replace(READ, number=0, place=f"spark GetObject s3://lake/in/{at}") for at in "abc"]
+    elsewhere = replace(opened[0], calls=("job.py line 9",))
+    ends = replace(opened[0], calls=("job.py line 10",), may_go_on=False)
+
+    made = refusals([], [*opened, elsewhere, ends])
+
+    assert [one.request for one in made] == [opened[0], elsewhere]
+
+
 def test_a_batch_of_partitions_is_read_by_half():
     read = replace(READ, place="glue BatchGetPartition days", may_go_on=False)
 

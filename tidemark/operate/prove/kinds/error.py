@@ -16,6 +16,7 @@ from tidemark.local_state.operations import (
     let_fail_once,
     record_operations,
 )
+from tidemark.local_state.reads import OPENS
 from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench
 from tidemark.operate.prove.causes import Cause, Fault, at, of_run, of_target, why, whys
@@ -51,12 +52,14 @@ class FailingRequest(ExperimentKind):
             assert request is not None  # noqa: S101 (of each error)
             run_id, numbers = request.run_id, numbers_of(run.operations, request.run_id)
             own = [read for read in run.requests if read.run_id == run_id]
-            number = own.index(request) + 1
+            number = own.index(request) + 1 if request.number else 0
             numbers = numbers or [own[0].done + 1]
         done = [change for change in run.operations if change.number < numbers[0]]
         home = home_after(run.base, run.outcome.home, done, folder)
         record_operations(home)
         made_by = failing.places[0] if failing and failing.kind in (REQUEST, ITEMS) else ""
+        if request and not request.number:
+            made_by = request.place.removeprefix(OPENS)
         of_requests = request is not None
         let_fail_once(home, number, experiment.how, of_requests=of_requests, what=made_by)
         job = run.jobs.get(run_id)
