@@ -93,16 +93,10 @@ def prove(
         )
         run = dbt_run(dbt, dbt_command, [*filter(None, [what]), *arguments])
         columns, left_out = _columns(key, "--key"), _columns(ignore, "--ignore")
-        wish = Wish(key=columns, ignored=left_out)
+        wish = Wish(deadline=deadline, key=columns, ignored=left_out)
         with _progress(console) as progress:
             proof = prove_dbt(
-                home,
-                run,
-                wish,
-                _progress_printer(console, progress),
-                lake=lake,
-                allowed=allow,
-                deadline=deadline,
+                home, run, wish, _progress_printer(console, progress), lake=lake, allowed=allow
             )
         _show(proof, page, dbt.name, output)
         sys.exit(proof.exit_code)
@@ -113,6 +107,7 @@ def prove(
         accepted = accepted_in(subject.scripts)
         wish = Wish(
             kinds,
+            deadline,
             _columns(key, "--key"),
             accepted,
             surrogates,
@@ -135,9 +130,7 @@ def prove(
                 fill_with_samples(base, subject.app, sample, jvms, subject.version)
 
             with _naming_buckets_of(lake):
-                bench = Bench(
-                    subject, jvms, scratch, base, deadline=deadline, home=home, command=command
-                )
+                bench = Bench(subject, jvms, scratch, base, home=home, command=command)
                 with interrupted_once(bench.is_interrupted):
                     proof = prove_it(bench, wish, say)
     _show(proof, page, what or workflow or "the workflow", output)

@@ -56,14 +56,7 @@ def refuse_options(**options: object) -> None:
 
 
 def prove_dbt(
-    home: Home,
-    run: DbtRun,
-    wish: Wish,
-    say: Say,
-    *,
-    lake: Path | None,
-    allowed: Sequence[str],
-    deadline: float | None,
+    home: Home, run: DbtRun, wish: Wish, say: Say, *, lake: Path | None, allowed: Sequence[str]
 ) -> Proof:
     """Return the proof of a project, on a copy of a home or of a lake, with what it may reach."""
     version = own_glue_version()
@@ -72,6 +65,6 @@ def prove_dbt(
         base = home_of(home, scratch / "home", lake)
         withhold_others(base, allowed)
         with jvms_of(home if lends_jvms(home, AT_ONCE) else base) as jvms:
-            bench = Bench(subject, jvms, scratch, base, deadline=deadline)
+            bench = Bench(subject, jvms, scratch, base, deadline=wish.deadline)
             with interrupted_once(bench.is_interrupted):
                 return prove_it(bench, run, wish, say)

@@ -294,11 +294,9 @@ class Recorder:
         places: tuple[str, ...],
         lines: Lines = (),
         may_go_on: bool = True,
-        is_of_jvm: bool = False,
-        continues: bool = False,
-        in_part: bool = False,
+        **facts: bool,
     ) -> None:
-        """Record an operation that was just carried out by who is `alone`."""
+        """Record an operation that was just carried out by who is `alone`; `facts`: more of it."""
         log = self._folder / LOG
         number = _lines_in(log) + 1
         if kind in (PUT, COPY):
@@ -312,17 +310,7 @@ class Recorder:
         script, line = lines[-1] if lines else ("", None)
         calls = _calls(lines)
         operation = Operation(
-            number,
-            self._run_id,
-            kind,
-            places,
-            script,
-            line,
-            calls,
-            may_go_on,
-            is_of_jvm,
-            continues,
-            in_part,
+            number, self._run_id, kind, places, script, line, calls, may_go_on, **facts
         )
         append_line(log, asdict(operation))
         if not self._awaited.uri and self._is_write(operation):

@@ -82,7 +82,7 @@ def assert_proved(
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise UsageError(f"{unknown} are not kinds of experiments; allowed: {', '.join(KINDS)}")
     accepted, surrogates = accepted_in(subject.scripts), surrogates_of(subject.scripts.values())
-    wish = Wish(kinds, names_of(key), accepted, surrogates, names_of(ignore))
+    wish = Wish(kinds, deadline, names_of(key), accepted, surrogates, names_of(ignore))
     with (
         pytest.MonkeyPatch.context() as patch,
         tempfile.TemporaryDirectory(dir=test.home.root.parent, prefix="proof-") as folder,
@@ -91,8 +91,7 @@ def assert_proved(
         for name in [name for name in os.environ if name.startswith(ENDPOINTS)]:
             patch.delenv(name)  # each copy of the home has a DynamoDB of its own
         base = copy_home(test.home, Path(folder, "home"))
-        bench = Bench(subject, test.kit.jvms, Path(folder), base, deadline=deadline)
-        proof = prove(bench, wish)
+        proof = prove(Bench(subject, test.kit.jvms, Path(folder), base), wish)
     # A message that the job sends is compared by no test of rows.
     if proof.exit_code not in (0, NOT_ALL_TRIED) or proof.open_findings:
         fail("\n".join(lines_of(proof)))

@@ -125,20 +125,9 @@ class Edge:
             for at, (kind, place) in enumerate(changes):
                 self.record(kind, (place,), calls, continues=at > 0, in_part=in_part)
 
-    def record(
-        self,
-        kind: str,
-        places: tuple[str, ...],
-        calls: Calls,
-        *,
-        is_of_jvm: bool = False,
-        continues: bool = False,
-        in_part: bool = False,
-    ) -> None:
+    def record(self, kind: str, places: tuple[str, ...], calls: Calls, **facts: bool) -> None:
         """Record a change that was just made, and the lines of the script that run."""
-        self.recorder.record(
-            kind, places, calls.lines, calls.may_go_on, is_of_jvm, continues, in_part
-        )
+        self.recorder.record(kind, places, calls.lines, calls.may_go_on, **facts)
 
     def note_opened(self, uri: str) -> str:
         """Note that Spark opens an object; return how that is to fail, empty if it is not."""

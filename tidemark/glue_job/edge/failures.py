@@ -22,12 +22,8 @@ THROTTLED = {
 }
 ELSEWHERE = ("ThrottlingException", 400)
 MESSAGE = "an experiment refuses this request: please reduce your request rate"
-NOTHING_DONE = {
-    "Responses": {},
-    "Partitions": [],
-    "Successful": [],
-    "ResponseMetadata": {"HTTPStatusCode": 200},
-}
+ANSWERED = {"ResponseMetadata": {"HTTPStatusCode": 200}}
+NOTHING_DONE = {"Responses": {}, "Partitions": [], "Successful": [], **ANSWERED}
 Call = Callable[[Any, str, Mapping[str, Any]], Any]
 
 
@@ -91,13 +87,6 @@ def _half_of_keys(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
     return {**parameters, "RequestItems": first}, {"UnprocessedKeys": rest}
 
 
-def _half_of_statements(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    statements = parameters["Statements"]
-    first, rest = statements[: len(statements) // 2], statements[len(statements) // 2 :]
-    error = {"Error": {"Code": "ThrottlingError", "Message": MESSAGE}}
-    return {**parameters, "Statements": first}, {"Responses": [error for _ in rest]}
-
-
 def _half_of_objects(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     objects = parameters["Delete"]["Objects"]
     first, rest = objects[: len(objects) // 2], objects[len(objects) // 2 :]
@@ -105,13 +94,20 @@ def _half_of_objects(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dic
     return {**parameters, "Delete": {**parameters["Delete"], "Objects": first}}, {"Errors": errors}
 
 
-def _half_of_messages(
-    parameters: Mapping[str, Any], name: str
+def _half_of_entries(
+    parameters: Mapping[str, Any], name: str, unfinished: str, error: Callable[[Any], object]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     entries = parameters[name]
     first, rest = entries[: len(entries) // 2], entries[len(entries) // 2 :]
-    error = {"Code": "InternalError", "Message": MESSAGE, "SenderFault": False}
-    return {**parameters, name: first}, {"Failed": [{"Id": entry["Id"], **error} for entry in rest]}
+    return {**parameters, name: first}, {unfinished: [error(entry) for entry in rest]}
+
+
+def _of_message(entry: Mapping[str, Any]) -> object:
+    return {"Id": entry["Id"], "Code": "InternalError", "Message": MESSAGE, "SenderFault": False}
+
+
+def _of_statement(_: object) -> object:
+    return {"Error": {"Code": "ThrottlingError", "Message": MESSAGE}}
 
 
 def _half_of_partitions(
@@ -144,12 +140,16 @@ PARTITIONS = {
 }
 """Requests for partitions, each with the parameter that has them."""
 HALVES: Mapping[str, Callable[[Mapping[str, Any]], tuple[dict[str, Any], dict[str, Any]]]] = {
-    "BatchExecuteStatement": _half_of_statements,
+    "BatchExecuteStatement": partial(
+        _half_of_entries, name="Statements", unfinished="Responses", error=_of_statement
+    ),
     "BatchGetItem": _half_of_keys,
     "BatchWriteItem": _half_of_items,
     "DeleteObjects": _half_of_objects,
-    "PublishBatch": partial(_half_of_messages, name=ENTRIES["PublishBatch"]),
-    "SendMessageBatch": partial(_half_of_messages, name=ENTRIES["SendMessageBatch"]),
+    **{
+        name: partial(_half_of_entries, name=ENTRIES[name], unfinished="Failed", error=_of_message)
+        for name in ("PublishBatch", "SendMessageBatch")
+    },
     **{name: partial(_half_of_partitions, operation=name) for name in PARTITIONS},
 }
 """Requests that a service may do in part."""

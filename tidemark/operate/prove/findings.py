@@ -21,6 +21,7 @@ class Wish:
 
     Attributes:
         only: kinds of experiments; empty: all.
+        deadline: when all of it ends, on the clock of `time.monotonic`; None: whenever it does.
         key: columns that identify a row; empty: they are looked for.
         accepted: why rows may be doubled, by the name of a script and its line.
         ignored: columns and targets that are not compared.
@@ -32,6 +33,7 @@ class Wish:
     """
 
     only: Sequence[str] = ()
+    deadline: float | None = None
     key: Sequence[str] = ()
     accepted: Mapping[tuple[str, int], str] = field(default_factory=dict)
     surrogates: Sequence[Sequence[str]] = ()

@@ -59,8 +59,9 @@ OF_TWO_FILES = [name for name, kind in BY_NAME.items() if kind.needed_files > 1 
 def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     """Return the verdict of every experiment."""
     began, since = time.monotonic(), time.time()
-    if bench.deadline is not None:
-        bench = replace(bench, reserve=FOR_COMPARISON * (bench.deadline - began))
+    if wish.deadline is not None:
+        reserve = FOR_COMPARISON * (wish.deadline - began)
+        bench = replace(bench, deadline=wish.deadline, reserve=reserve)
     draws = random.Random(wish.seed)  # noqa: S311 (not a secret)
     say("running it twice, as it should go", 0, 0)
     with threads_until(bench.is_over) as threads:
@@ -300,9 +301,8 @@ def _planned(
             done = [(Wanted(first, experiment), parts.outcome(experiment))]
         wanted = of_changes(bench, wish, first, parts, states, next_runs, draws)
     except OutOfTimeError as error:
-        kinds = [
-            kind for kind in OF_PARTS if wish.wants(kind) and not (done and kind == InParts.name)
-        ]
+        tried = {wanted.experiment.kind for wanted, _ in done}
+        kinds = [kind for kind in OF_PARTS if wish.wants(kind) and kind not in tried]
         left = [Wanted(first, not_tried(kind, str(error), is_open=True)) for kind in kinds]
         return Planned(left, done)
     if first.sources and wish.wants(OtherColumns.name):
