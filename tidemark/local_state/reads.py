@@ -23,12 +23,13 @@ def read_opened(home: Home) -> list[tuple[str, str]]:
 
 
 def read_by_spark(home: Home) -> list[AwsRead]:
-    """Return the first opening of each object that a run had not written, and may do without."""
-    written = {(made.run_id, place) for made in read_operations(home) for place in made.places}
+    """Return the first opening of each object that a run had not yet written, and may miss."""
+    changes = reversed(read_operations(home))
+    written = {(made.run_id, place): made.number for made in changes for place in made.places}
     return [
         AwsRead(0, run_id, f"{OPENS}{uri}", done, tuple(calls), may_go_on)
         for run_id, uri, done, calls, may_go_on in read_lines(home.root / FOLDER / OPENED)
-        if may_go_on and (run_id, uri) not in written
+        if may_go_on and written.get((run_id, uri), done + 1) > done
     ]
 
 
