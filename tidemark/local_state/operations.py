@@ -146,7 +146,7 @@ def let_fail_once(
     """Let the operation with a number fail once in a home, which records; or such a request.
 
     `what` is the request to a service that makes the operation; empty if none does. With the number
-    0 it is the object that Spark opens.
+    0 it is the object that Spark opens, and the lines that let it.
     """
     failing = {"number": number, "how": how, "of_requests": of_requests, "what": what}
     (home.root / FOLDER / FAILING).write_text(json.dumps(failing), encoding="utf-8")
@@ -229,12 +229,13 @@ class Recorder:
 
     def note_opened(self, uri: str, lines: Lines = (), may_go_on: bool = False) -> str:
         """Note that an object is read; return how that is to fail, empty if it is not."""
-        if uri not in self._opened:
-            self._opened.add(uri)
+        calls = _calls(lines)
+        opening = " ".join((uri, *calls))
+        if opening not in self._opened:
+            self._opened.add(opening)
             done = _lines_in(self._folder / LOG)
-            row = [self._run_id, uri, done, _calls(lines), may_go_on]
-            append_line(self._folder / OPENED, row)
-        return self._failure(0, uri, of_requests=True)
+            append_line(self._folder / OPENED, [self._run_id, uri, done, calls, may_go_on])
+        return self._failure(0, opening, of_requests=True)
 
     def note_listed(self, folder: str, *, is_deep: bool, by_script: bool = False) -> None:
         """Note that the objects in a folder were listed, or all whose URIs begin with it.

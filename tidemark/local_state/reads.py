@@ -19,11 +19,11 @@ OPENS = "spark GetObject "  # begins the place of what Spark opens
 
 def read_opened(home: Home) -> list[tuple[str, str]]:
     """Return the objects that the JVMs of a home have read, as run ids and URIs, in order."""
-    return [(run_id, uri) for run_id, uri, _ in _opened(home)]
+    return list(dict.fromkeys((run_id, uri) for run_id, uri, _ in _opened(home)))
 
 
 def read_by_spark(home: Home) -> list[AwsRead]:
-    """Return the first opening of each object that a run had not yet written, and may miss."""
+    """Return what each line opens of what its run has not written yet, if that goes on without."""
     changes = reversed(read_operations(home))
     written = {(made.run_id, place): made.number for made in changes for place in made.places}
     return [

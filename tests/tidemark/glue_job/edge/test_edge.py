@@ -131,9 +131,9 @@ def test_the_jvm_announces_through_a_socket_one_change_at_a_time(home, edge):
     assert not jvm.path.parent.exists()
 
 
-def test_an_object_that_spark_opens_is_refused_once_and_the_jvm_is_told(home, edge):
+def test_an_object_that_spark_opens_is_refused_once_and_the_jvm_is_told(home):
     let_fail_once(home, 0, of_requests=True, what="s3://lake/in/b")
-    jvm = JvmEdge(edge, home, home.root)
+    jvm = JvmEdge(Edge(Recorder(home, "jr_1"), "/no/line/runs.py"), home, home.root)
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(str(jvm.path))
         client.settimeout(60)

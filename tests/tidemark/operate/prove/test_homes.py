@@ -207,13 +207,14 @@ def test_objects_that_are_read_are_noted_once_for_each_run(tmp_path):
     assert read_opened(home) == [("jr_1", "s3://lake/in/a\n"), ("jr_2", "s3://lake/in/a\n")]
 
 
-def test_what_spark_opens_is_a_read_unless_the_run_has_made_it_or_ends_by_an_error(tmp_path):
+def test_what_spark_opens_is_a_read_of_each_line_unless_the_run_has_made_it_or_ends(tmp_path):
     home = new_home(tmp_path / "home")
     record_operations(home)
     recorder = Recorder(home, "jr_1")
 
     recorder.note_opened("s3://lake/mark", [("job.py", 4)], may_go_on=True)
-    recorder.note_opened("s3://lake/ends", [("job.py", 5)], may_go_on=False)
+    recorder.note_opened("s3://lake/mark", [("job.py", 4)], may_go_on=True)
+    recorder.note_opened("s3://lake/mark", [("job.py", 5)], may_go_on=False)
     for name in ("mark", "made"):
         (home.lake / "lake" / name).write_text("", encoding="utf-8")
     with recorder.alone():
@@ -221,6 +222,7 @@ def test_what_spark_opens_is_a_read_unless_the_run_has_made_it_or_ends_by_an_err
         recorder.record("put", ("s3://lake/made",))
     recorder.note_opened("s3://lake/made", [("job.py", 6)], may_go_on=True)
 
+    assert len(read_opened(home)) == 2
     assert read_by_spark(home) == [
         AwsRead(0, "jr_1", "spark GetObject s3://lake/mark", 0, ("job.py line 4",))
     ]

@@ -59,7 +59,7 @@ class FailingRequest(ExperimentKind):
         record_operations(home)
         made_by = failing.places[0] if failing and failing.kind in (REQUEST, ITEMS) else ""
         if request and not request.number:
-            made_by = request.place.removeprefix(OPENS)
+            made_by = " ".join((request.place.removeprefix(OPENS), *request.calls))
         of_requests = request is not None
         let_fail_once(home, number, experiment.how, of_requests=of_requests, what=made_by)
         job = run.jobs.get(run_id)
