@@ -161,13 +161,13 @@ def unjudged(operations: Iterable[Operation]) -> list[str]:
 def named_after_day(operations: Iterable[Operation], day: date) -> str:
     """Return the first name of objects, up to the day on which a run writes them; else empty.
 
-    A name that has the time, too, is another one in each run, which all experiments show.
+    A name that has the minute, too, is another one in each run, which all experiments show.
 
     Example:
         `s3://lake/out/year=2026/month=11/day=30`, on that day.
     """
     texts = (day.strftime(form) for form in ("%Y-%m-%d", "%Y%m%d", r"%Y/(?:\w+=)?%m/(?:\w+=)?%d"))
-    is_named = re.compile(rf"(?<!\d)({'|'.join(texts)})(?![T _-]?\d)")
+    is_named = re.compile(rf"(?<!\d)({'|'.join(texts)})(?![T _-]?\d\d[:_-]?\d\d)")
     puts = (change.places[-1] for change in operations if change.kind in (PUT, COPY))
     return next((put[: named.end()] for put in puts if (named := is_named.search(put))), "")
 
