@@ -168,7 +168,8 @@ def named_after_day(operations: Iterable[Operation], day: date) -> str:
     """
     texts = (day.strftime(form) for form in ("%Y-%m-%d", "%Y%m%d", r"%Y/(?:\w+=)?%m/(?:\w+=)?%d"))
     is_named = re.compile(rf"(?<!\d)({'|'.join(texts)})(?![T _-]?\d\d[:_-]?\d\d)")
-    puts = (change.places[-1] for change in operations if change.kind in (PUT, COPY))
+    changes = sorted(operations, key=is_hidden)  # what a committer stages comes last
+    puts = (change.places[-1] for change in changes if change.kind in (PUT, COPY))
     return next((put[: named.end()] for put in puts if (named := is_named.search(put))), "")
 
 

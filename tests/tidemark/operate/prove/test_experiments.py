@@ -223,6 +223,15 @@ def test_files_are_parted_in_their_order(count, parts):
     assert [file for part in found for file in part] == files
 
 
+def test_of_what_is_named_after_the_day_the_place_that_readers_see_is_told():
+    staged = f"{OUT}.spark-staging-1/day=2026-11-30/a.json"
+    places = [staged, f"{OUT}day=2026-11-30/a.json"]
+    puts = [Operation(at, "jr_1", "put", (place,)) for at, place in enumerate(places, 1)]
+
+    assert named_after_day(puts, date(2026, 11, 30)) == f"{OUT}day=2026-11-30"
+    assert named_after_day(puts[:1], date(2026, 11, 30)) == staged.removesuffix("/a.json")
+
+
 @pytest.mark.parametrize(
     ("key", "named"),
     [
