@@ -49,7 +49,7 @@ PRINT_EVERY_S = 10.0
 def prove(
     workflow: str | None,
     only: tuple[str, ...],
-    budget: float | None,
+    deadline: float | None,
     seed: int,
     moments: int,
     key: tuple[str, ...],
@@ -92,7 +92,7 @@ def prove(
         )
         run = dbt_run(dbt, dbt_command, [*filter(None, [what]), *arguments])
         columns, left_out = _columns(key, "--key"), _columns(ignore, "--ignore")
-        wish = Wish(budget_s=budget, key=columns, ignored=left_out)
+        wish = Wish(deadline=deadline, key=columns, ignored=left_out)
         with _progress(console) as progress:
             proof = prove_dbt(
                 home, run, wish, _progress_printer(console, progress), lake=lake, allowed=allow
@@ -106,7 +106,7 @@ def prove(
         accepted = accepted_in(subject.scripts)
         wish = Wish(
             kinds,
-            budget,
+            deadline,
             _columns(key, "--key"),
             accepted,
             surrogates,

@@ -1,7 +1,6 @@
 """`tidemark prove --dbt`: what a death of dbt between two statements loses or doubles."""
 
 import shutil
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -62,11 +61,10 @@ def prove_dbt(
     """Return the proof of a project, on a copy of a home or of a lake, with what it may reach."""
     version = own_glue_version()
     subject = script_subject(Submission(JUDGE_JOB, "dbt", {}, version))  # what compares rows
-    deadline = None if wish.budget_s is None else time.monotonic() + wish.budget_s
     with scratch_of(home) as scratch:
         base = home_of(home, scratch / "home", lake)
         withhold_others(base, allowed)
         with jvms_of(home if lends_jvms(home, AT_ONCE) else base) as jvms:
-            bench = Bench(subject, jvms, scratch, base, deadline=deadline)
+            bench = Bench(subject, jvms, scratch, base, deadline=wish.deadline)
             with interrupted_once(bench.is_interrupted):
                 return prove_it(bench, run, wish, say)

@@ -39,7 +39,6 @@ AWAITED = "awaited.json"  # what must happen before an object that is held back 
 COPIES = "copies"  # of the databases of the commit that is recorded now
 EMBEDDED = "derby"  # folder of a home, and of a state
 MESSAGES = "aws-messages-local"  # the bucket of messages that such runs have sent
-SEVERAL = ".batch.json"  # ends the names of objects with the messages of one request
 
 
 REFUSED, UNANSWERED, HALF_DONE = "refused", "unanswered", "half done"
@@ -65,6 +64,7 @@ class Operation:
         may_go_on: whether the run may go on if the change fails; else the error ends it.
         is_of_jvm: whether Spark made the change, and no request of boto3.
         continues: whether the request that made the operation before it has made this one, too.
+        in_part: whether a service may do a part of the request, and names the rest in its answer.
     """
 
     number: int
@@ -77,14 +77,15 @@ class Operation:
     may_go_on: bool = True
     is_of_jvm: bool = False
     continues: bool = False
+    in_part: bool = False
 
 
 @dataclass(frozen=True)
 class AwsRead:
-    """One request of boto3 that reads.
+    """One request of boto3 that reads, or an object that Spark opens.
 
     Attributes:
-        number: its place in the order of all of them in the home, from 1.
+        number: its place in the order of all requests of boto3 in the home, from 1; 0 of Spark's.
         run_id: the job run.
         place: the service, the request and what it reads.
         done: how many operations had been recorded before it.
@@ -144,7 +145,8 @@ def let_fail_once(
 ) -> None:
     """Let the operation with a number fail once in a home, which records; or such a request.
 
-    `what` is the request to a service that makes the operation; empty if none does.
+    `what` is the request to a service that makes the operation; empty if none does. With the number
+    0 it is the object that Spark opens, and the lines that let it.
     """
     failing = {"number": number, "how": how, "of_requests": of_requests, "what": what}
     (home.root / FOLDER / FAILING).write_text(json.dumps(failing), encoding="utf-8")
@@ -225,11 +227,15 @@ class Recorder:
         document = json.loads(awaited.read_text(encoding="utf-8")) if awaited.is_file() else {}
         self._awaited = Awaited(**document)
 
-    def note_opened(self, uri: str) -> None:
-        """Note that an object is read."""
-        if uri not in self._opened:
-            self._opened.add(uri)
-            append_line(self._folder / OPENED, [self._run_id, uri, _lines_in(self._folder / LOG)])
+    def note_opened(self, uri: str, lines: Lines = (), may_go_on: bool = False) -> str:
+        """Note that an object is read; return how that is to fail, empty if it is not."""
+        calls = _calls(lines)
+        opening = " ".join((uri, *calls))
+        if opening not in self._opened:
+            self._opened.add(opening)
+            done = _lines_in(self._folder / LOG)
+            append_line(self._folder / OPENED, [self._run_id, uri, done, calls, may_go_on])
+        return self._failure(0, opening, of_requests=True)
 
     def note_listed(self, folder: str, *, is_deep: bool, by_script: bool = False) -> None:
         """Note that the objects in a folder were listed, or all whose URIs begin with it.
@@ -289,10 +295,9 @@ class Recorder:
         places: tuple[str, ...],
         lines: Lines = (),
         may_go_on: bool = True,
-        is_of_jvm: bool = False,
-        continues: bool = False,
+        **facts: bool,
     ) -> None:
-        """Record an operation that was just carried out by who is `alone`."""
+        """Record an operation that was just carried out by who is `alone`; `facts`: more of it."""
         log = self._folder / LOG
         number = _lines_in(log) + 1
         if kind in (PUT, COPY):
@@ -306,7 +311,7 @@ class Recorder:
         script, line = lines[-1] if lines else ("", None)
         calls = _calls(lines)
         operation = Operation(
-            number, self._run_id, kind, places, script, line, calls, may_go_on, is_of_jvm, continues
+            number, self._run_id, kind, places, script, line, calls, may_go_on, **facts
         )
         append_line(log, asdict(operation))
         if not self._awaited.uri and self._is_write(operation):

@@ -8,15 +8,29 @@ from tidemark.local_state.operations import (
     LISTED,
     OPENED,
     PUT,
+    AwsRead,
     read_operations,
     table_uri,
     tables_changed,
 )
 
+OPENS = "spark GetObject "  # begins the place of what Spark opens
+
 
 def read_opened(home: Home) -> list[tuple[str, str]]:
     """Return the objects that the JVMs of a home have read, as run ids and URIs, in order."""
-    return [(run_id, uri) for run_id, uri, _ in _opened(home)]
+    return list(dict.fromkeys((run_id, uri) for run_id, uri, _ in _opened(home)))
+
+
+def read_by_spark(home: Home) -> list[AwsRead]:
+    """Return what each line opens of what its run has not written yet, if that goes on without."""
+    changes = reversed(read_operations(home))
+    written = {(made.run_id, place): made.number for made in changes for place in made.places}
+    return [
+        AwsRead(0, run_id, f"{OPENS}{uri}", done, tuple(calls), may_go_on)
+        for run_id, uri, done, calls, may_go_on in read_lines(home.root / FOLDER / OPENED)
+        if may_go_on and written.get((run_id, uri), done + 1) > done
+    ]
 
 
 def read_first(home: Home, *, is_written: bool = False) -> set[str]:
@@ -66,4 +80,6 @@ def _first_writes(home: Home) -> dict[tuple[str, str], int]:
 
 def _opened(home: Home) -> list[tuple[str, str, int]]:
     """Return run ids, URIs, and how many operations had been recorded when they were opened."""
-    return [(run_id, uri, done) for run_id, uri, done in read_lines(home.root / FOLDER / OPENED)]
+    return [
+        (run_id, uri, done) for run_id, uri, done, *_ in read_lines(home.root / FOLDER / OPENED)
+    ]

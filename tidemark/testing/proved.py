@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,7 @@ def assert_proved(
             assert_proved("load_orders.py", **paths)
     """
     __tracebackhide__ = True
+    deadline = None if budget is None else time.monotonic() + budget
     test = current_test()
     job = GlueJob(test, test.lake)
     submission = job.submission(script, bookmark, arguments)
@@ -80,7 +82,7 @@ def assert_proved(
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise UsageError(f"{unknown} are not kinds of experiments; allowed: {', '.join(KINDS)}")
     accepted, surrogates = accepted_in(subject.scripts), surrogates_of(subject.scripts.values())
-    wish = Wish(kinds, budget, names_of(key), accepted, surrogates, names_of(ignore))
+    wish = Wish(kinds, deadline, names_of(key), accepted, surrogates, names_of(ignore))
     with (
         pytest.MonkeyPatch.context() as patch,
         tempfile.TemporaryDirectory(dir=test.home.root.parent, prefix="proof-") as folder,

@@ -12,14 +12,16 @@ CLOCK_CALLS = {
     "date": {"today"},
     "Timestamp": {"now", "utcnow", "today"},
 }
+# Functions of Spark that make a day or an hour of the time: two equal runs agree.
+COARSE = {"date_format", "date_trunc", "dayofmonth", "hour", "month", "to_date", "trunc", "year"}
 OF_NOW = {"gmtime": 0, "localtime": 0, "strftime": 1}  # of `time`: with how many arguments
 
 
 def clock_lines(text: str) -> list[int]:
     """Return the lines of a script that read the clock, in order.
 
-    `current_timestamp` is not among them: it says when a row was loaded, and two equal runs show
-    it.
+    `current_timestamp` is among them only as a day, an hour and the like: else it says when a row
+    was loaded, and two equal runs show it.
 
     Example:
         `clock_lines("day = datetime.date.today()")` returns `[1]`.
@@ -30,7 +32,9 @@ def clock_lines(text: str) -> list[int]:
             of = identifier(call.func.value) if isinstance(call.func, ast.Attribute) else None
             name = identifier(call.func)
             is_now = of == "time" and OF_NOW.get(name or "") == len(call.args)
-            if is_now or name in ("current_date", *CLOCK_CALLS.get(of or "", ())):
+            arguments = (given.func for given in call.args if isinstance(given, ast.Call))
+            is_day = name in COARSE and "current_timestamp" in map(identifier, arguments)
+            if is_now or is_day or name in ("current_date", *CLOCK_CALLS.get(of or "", ())):
                 lines.add(call.lineno)
     return sorted(lines)
 

@@ -1,6 +1,7 @@
 """Commands that look for what goes wrong, before it does."""
 
 import re
+import time
 
 import click
 
@@ -24,20 +25,20 @@ NO_STAGE = "-"  # `--deployed` alone, which meant the stage of --context
 SPAN = re.compile(r"(?P<number>[0-9]{1,6}(\.[0-9]+)?)(?P<unit>s|m|)")
 
 
-class Seconds(click.ParamType[float]):
-    """A time in seconds, or with a unit: 90, 90s, 1.5m."""
+class Deadline(click.ParamType[float]):
+    """When a time ends that begins now, before anything is imported: 90, 90s, 1.5m."""
 
     name = "time"
 
     def convert(
         self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Return the seconds; at least one."""
+        """Return the end on the clock of `time.monotonic`, at least a second from now."""
         match = SPAN.fullmatch(str(value))
         seconds = float(match["number"]) * (60 if match["unit"] == "m" else 1) if match else 0
         if seconds < 1:
             self.fail(f"{value!r} is not a time; allowed: at least 1s, such as 90, 90s or 5m")
-        return seconds
+        return time.monotonic() + seconds
 
 
 @click.command()
@@ -63,7 +64,7 @@ def lint() -> None:
 @click.option("--workflow", metavar="NAME", type=WORKFLOW)
 @click.option("--kind", "only", metavar="KIND", multiple=True)
 @renamed("--only", "--kind", "only", multiple=True)
-@click.option("--budget", type=Seconds(), metavar="TIME")
+@click.option("--budget", "deadline", type=Deadline(), metavar="TIME")
 @click.option("--seed", type=int, metavar="N", default=1, show_default=True)
 @click.option("--moments", type=click.IntRange(1, 20), default=1, show_default=True, metavar="N")
 @click.option("--key", metavar="COLUMN", multiple=True)
@@ -96,7 +97,7 @@ def prove() -> None:
     Args:
         workflow: Prove all jobs of this workflow of the app.
         only: Only this kind of experiments, such as crash; repeatable.
-        budget: Stop after this long, such as 90, 90s or 5m; the most telling experiments first.
+        deadline: Stop after this long, such as 90, 90s or 5m; the most telling experiments first.
         seed: Draw the moments after the first by this number; the same number draws the same ones.
         moments: How many executors are killed, and writes of each line fail, each in its own run.
         key: Column that identifies a row, repeatable; without, the key is looked for.

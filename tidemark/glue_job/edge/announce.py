@@ -113,7 +113,7 @@ class Edge:
     script: str
 
     @contextmanager
-    def announced(self, changes: Sequence[tuple[str, str]]) -> Iterator[str]:
+    def announced(self, changes: Sequence[tuple[str, str]], in_part: bool) -> Iterator[str]:
         """Announce changes that the body makes; nothing was changed if the body raises.
 
         Yield how the request is to fail; empty if it is not.
@@ -123,19 +123,15 @@ class Edge:
         with self.recorder.alone(place if kind == REQUEST else "") as failure:
             yield failure
             for at, (kind, place) in enumerate(changes):
-                self.record(kind, (place,), calls, continues=at > 0)
+                self.record(kind, (place,), calls, continues=at > 0, in_part=in_part)
 
-    def record(
-        self,
-        kind: str,
-        places: tuple[str, ...],
-        calls: Calls,
-        *,
-        is_of_jvm: bool = False,
-        continues: bool = False,
-    ) -> None:
+    def record(self, kind: str, places: tuple[str, ...], calls: Calls, **facts: bool) -> None:
         """Record a change that was just made, and the lines of the script that run."""
-        self.recorder.record(kind, places, calls.lines, calls.may_go_on, is_of_jvm, continues)
+        self.recorder.record(kind, places, calls.lines, calls.may_go_on, **facts)
+
+    def note_opened(self, uri: str) -> str:
+        """Note that Spark opens an object; return how that is to fail, empty if it is not."""
+        return self.recorder.note_opened(uri, *calls_of(self.script))
 
     def note_read(self, place: str) -> str:
         """Note a request that reads; return how it is to fail, empty if it is not."""
@@ -159,15 +155,16 @@ def recording_home() -> Home | None:
 
 
 @contextmanager
-def announced(*changes: tuple[str, str]) -> Iterator[str]:
+def announced(*changes: tuple[str, str], in_part: bool = False) -> Iterator[str]:
     """Announce changes that the body makes, as kinds and places, if anybody records them.
 
-    Yield how the request that makes them is to fail; empty if it is not.
+    Yield how the request that makes them is to fail; empty if it is not. It may be done `in_part`
+    if its answer can name the rest.
     """
     if _edge is None or not changes:
         yield ""
         return
-    with _edge.announced(changes) as failure:
+    with _edge.announced(changes, in_part) as failure:
         yield failure
 
 

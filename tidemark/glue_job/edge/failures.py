@@ -2,6 +2,7 @@
 
 Sources: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html and
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html;
+of statements, https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchStatementError.html;
 of messages, https://docs.aws.amazon.com/sns/latest/api/API_BatchResultErrorEntry.html;
 of partitions, https://docs.aws.amazon.com/glue/latest/webapi/API_BatchCreatePartition.html
 """
@@ -21,7 +22,8 @@ THROTTLED = {
 }
 ELSEWHERE = ("ThrottlingException", 400)
 MESSAGE = "an experiment refuses this request: please reduce your request rate"
-NOTHING_DONE = {"Responses": {}, "Partitions": [], "ResponseMetadata": {"HTTPStatusCode": 200}}
+ANSWERED = {"ResponseMetadata": {"HTTPStatusCode": 200}}
+NOTHING_DONE = {"Responses": {}, "Partitions": [], "Successful": [], **ANSWERED}
 Call = Callable[[Any, str, Mapping[str, Any]], Any]
 
 
@@ -38,8 +40,13 @@ def failing(
     if how != HALF_DONE:
         return call(client, operation, parameters)
     half, unfinished = HALVES[operation](parameters)
-    is_empty = any(half.get(name) in ({}, []) for name in ("RequestItems", *PARTITIONS.values()))
+    # No service takes a request without entries: nothing is done of a request with one.
+    parts = (*half.values(), half.get("Delete", {}).get("Objects"))
+    is_empty = any(part in ({}, []) for part in parts)
     answer = NOTHING_DONE if is_empty else call(client, operation, half)
+    # Of statements, one list has what was done and what was not.
+    if "Responses" in unfinished:
+        return {**answer, "Responses": [*answer["Responses"], *unfinished["Responses"]]}
     return {**answer, **unfinished}
 
 
@@ -87,13 +94,20 @@ def _half_of_objects(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dic
     return {**parameters, "Delete": {**parameters["Delete"], "Objects": first}}, {"Errors": errors}
 
 
-def _half_of_messages(
-    parameters: Mapping[str, Any], name: str
+def _half_of_entries(
+    parameters: Mapping[str, Any], name: str, unfinished: str, error: Callable[[Any], object]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     entries = parameters[name]
     first, rest = entries[: len(entries) // 2], entries[len(entries) // 2 :]
-    error = {"Code": "InternalError", "Message": MESSAGE, "SenderFault": False}
-    return {**parameters, name: first}, {"Failed": [{"Id": entry["Id"], **error} for entry in rest]}
+    return {**parameters, name: first}, {unfinished: [error(entry) for entry in rest]}
+
+
+def _of_message(entry: Mapping[str, Any]) -> object:
+    return {"Id": entry["Id"], "Code": "InternalError", "Message": MESSAGE, "SenderFault": False}
+
+
+def _of_statement(_: object) -> object:
+    return {"Error": {"Code": "ThrottlingError", "Message": MESSAGE}}
 
 
 def _half_of_partitions(
@@ -126,11 +140,16 @@ PARTITIONS = {
 }
 """Requests for partitions, each with the parameter that has them."""
 HALVES: Mapping[str, Callable[[Mapping[str, Any]], tuple[dict[str, Any], dict[str, Any]]]] = {
+    "BatchExecuteStatement": partial(
+        _half_of_entries, name="Statements", unfinished="Responses", error=_of_statement
+    ),
     "BatchGetItem": _half_of_keys,
     "BatchWriteItem": _half_of_items,
     "DeleteObjects": _half_of_objects,
-    "PublishBatch": partial(_half_of_messages, name=ENTRIES["PublishBatch"]),
-    "SendMessageBatch": partial(_half_of_messages, name=ENTRIES["SendMessageBatch"]),
+    **{
+        name: partial(_half_of_entries, name=ENTRIES[name], unfinished="Failed", error=_of_message)
+        for name in ("PublishBatch", "SendMessageBatch")
+    },
     **{name: partial(_half_of_partitions, operation=name) for name in PARTITIONS},
 }
 """Requests that a service may do in part."""

@@ -15,7 +15,7 @@ from tidemark.glue_job.edge.announce import (
     note_request,
     open_edge,
 )
-from tidemark.glue_job.edge.failures import done_of, failing, unanswered
+from tidemark.glue_job.edge.failures import HALVES, done_of, failing, unanswered
 from tidemark.glue_job.edge.jvm import SETTING, JvmEdge
 from tidemark.glue_job.edge.messages import keep_messages, messages_place
 from tidemark.glue_job.edge.outside import watch_outside
@@ -103,7 +103,7 @@ def _announce_requests(module: ModuleType) -> None:
             how = note_request(f"{service} {operation_name} {what}".rstrip())
             answer = failing(call, client, operation_name, api_params, how)
         else:
-            with announced(*changes) as how:
+            with announced(*changes, in_part=operation_name in HALVES) as how:
                 answer = failing(call, client, operation_name, api_params, how)
                 if changes and changes[0][1].startswith(SENT):
                     done = done_of(operation_name, api_params, how)

@@ -31,6 +31,7 @@ PLACE = ".tidemark-edge"  # in the folder of a run: a link to that of the socket
 SETTING = "tidemark.edge"  # the Hadoop property with the path of the socket
 MAX_FOLDER_LENGTH = 70  # bytes: the path of a socket has at most 107, on a Mac 103
 GO = b"go\n"
+REFUSAL = "503 Slow Down: an experiment lets this request fail once"
 ESCAPES = {r"\\": "\\", r"\t": "\t", r"\n": "\n", r"\r": "\r"}
 EXECUTOR = b"org.apache.spark.executor.CoarseGrainedExecutorBackend"
 
@@ -86,7 +87,8 @@ class _Connection(socketserver.StreamRequestHandler):
         while words := self._words():
             try:
                 if words[0] == "open":
-                    edge.recorder.note_opened(words[1])
+                    if edge.note_opened(words[1]):
+                        raise InjectedError(REFUSAL)
                 elif words[0] == "list":
                     edge.recorder.note_listed(f"{words[1].rstrip('/')}/", is_deep=False)
                 elif not self._change(edge):
@@ -101,7 +103,7 @@ class _Connection(socketserver.StreamRequestHandler):
         losses = cast(_Server, self.server).losses
         with edge.recorder.alone() as failure:
             if failure:
-                raise InjectedError("503 Slow Down: an experiment lets this request fail once")
+                raise InjectedError(REFUSAL)
             if losses.is_killed(self.request, is_before=True):
                 return False
             self.wfile.write(GO)

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from tidemark.glue_job.edge.announce import recording_home
-from tidemark.local_state.operations import MESSAGES, SEVERAL
+from tidemark.local_state.operations import MESSAGES
 
 ENTRIES = {
     "Publish": "",
@@ -33,8 +33,7 @@ def messages_place(service: str, name: str, parameters: Mapping[str, Any]) -> st
     ids = "\n".join(message_ids).encode()
     object_name = sha256(ids).hexdigest() if message_ids and all(message_ids) else str(uuid.uuid4())
     topic = place.replace("/", ":").rpartition(":")[2]
-    ending = SEVERAL if len(entries) > 1 else ".json"
-    return f"s3://{MESSAGES}/{service}/{topic}/{object_name}{ending}"
+    return f"s3://{MESSAGES}/{service}/{topic}/{object_name}.json"
 
 
 def keep_messages(place: str, name: str, parameters: Mapping[str, Any]) -> None:

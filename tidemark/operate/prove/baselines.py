@@ -18,7 +18,7 @@ from tidemark.local_state.operations import (
     read_requests,
     tables_changed,
 )
-from tidemark.local_state.reads import read_opened
+from tidemark.local_state.reads import read_by_spark, read_opened
 from tidemark.local_state.store.database import Store
 from tidemark.operate.prove.arrivals import home_without, in_parts, let_arrive
 from tidemark.operate.prove.bench import Bench, Outcome
@@ -53,7 +53,7 @@ class Baseline:
         jobs: the job of each run, by its id.
         opened: what the runs read, as run ids and URIs.
         other_stores: what they changed beside objects.
-        requests: those of boto3 that read, in order.
+        requests: those of boto3 that read, in order, and what Spark opens.
     """
 
     base: Home
@@ -211,7 +211,7 @@ def run_well(bench: Bench, base: Home, name: str, turn: int = 0) -> Baseline:
         jobs_of_runs(home),
         opened,
         other_stores,
-        read_requests(home),
+        [*read_requests(home), *read_by_spark(home)],
     )
 
 

@@ -20,9 +20,13 @@ from tidemark.local_state.operations import (
     Operation,
     changes_items,
 )
+from tidemark.operate.prove.identity import SHORT_ID
 
-# Of UUIDs, also without their hyphens.
-ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])"
+# Of UUIDs, also without their hyphens, or only the beginning.
+ID = (
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])"
+    rf"|{SHORT_ID}"
+)
 VARYING = re.compile(rf"{ID}|(?<=jr_)[0-9a-f]+|\d+")
 # Of a table of Iceberg: nobody reads it before the catalog names it.
 METADATA_PATH = re.compile(r"/metadata/[^/]+(\.avro|\.metadata\.json|\.stats)$")
@@ -157,14 +161,15 @@ def unjudged(operations: Iterable[Operation]) -> list[str]:
 def named_after_day(operations: Iterable[Operation], day: date) -> str:
     """Return the first name of objects, up to the day on which a run writes them; else empty.
 
-    A name that has the time, too, is another one in each run, which all experiments show.
+    A name that has the minute, too, is another one in each run, which all experiments show.
 
     Example:
         `s3://lake/out/year=2026/month=11/day=30`, on that day.
     """
     texts = (day.strftime(form) for form in ("%Y-%m-%d", "%Y%m%d", r"%Y/(?:\w+=)?%m/(?:\w+=)?%d"))
-    is_named = re.compile(rf"(?<!\d)({'|'.join(texts)})(?![T _-]?\d)")
-    puts = (change.places[-1] for change in operations if change.kind in (PUT, COPY))
+    is_named = re.compile(rf"(?<!\d)({'|'.join(texts)})(?![T _-]?\d\d[:_-]?\d\d)")
+    changes = sorted(operations, key=is_hidden)  # what a committer stages comes last
+    puts = (change.places[-1] for change in changes if change.kind in (PUT, COPY))
     return next((put[: named.end()] for put in puts if (named := is_named.search(put))), "")
 
 

@@ -21,7 +21,7 @@ class Wish:
 
     Attributes:
         only: kinds of experiments; empty: all.
-        budget_s: seconds for all of it; None: as long as it takes.
+        deadline: when all of it ends, on the clock of `time.monotonic`; None: whenever it does.
         key: columns that identify a row; empty: they are looked for.
         accepted: why rows may be doubled, by the name of a script and its line.
         ignored: columns and targets that are not compared.
@@ -33,7 +33,7 @@ class Wish:
     """
 
     only: Sequence[str] = ()
-    budget_s: float | None = None
+    deadline: float | None = None
     key: Sequence[str] = ()
     accepted: Mapping[tuple[str, int], str] = field(default_factory=dict)
     surrogates: Sequence[Sequence[str]] = ()

@@ -12,11 +12,14 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
 
+# The beginning of a random id or a digest; a letter and a number, such as b0000012, count things.
+SHORT_ID = r"(?<![0-9A-Za-z])(?=[a-f]*[0-9]+[a-f])[0-9a-f]{8,31}(?![0-9A-Za-z])"
 # Ids of runs, random ids, and digests; windows of the library and their attempts.
 ID = (
     r"jr_[0-9a-f]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32,64}\b"
     r"|\b\d{10}-[0-9a-f]{16}\b"
     r'|(?:(?<=window=\d{10}-[0-9a-f]{16}/)|(?<="N": "))attempt=\d{10}\b'
+    rf"|{SHORT_ID}"
 )
 TIME = (
     r"(?<!\d)(?:20\d\d-?[01]\d-?[0-3]\d[T _-]?[0-2]\d[:-]?[0-5]\d(?:[:-]?[0-5]\d(?:\.?\d{1,9})?)?"

@@ -14,6 +14,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import SERVICES, TABLES
 from tidemark.local_state.machine.own_files import read_lines
 from tidemark.local_state.operations import DYNAMODB, table_uri
+from tidemark.local_state.reads import read_first
 from tidemark.operate.prove.changes import pattern_of
 from tidemark.operate.prove.contents import items_of
 from tidemark.operate.prove.identity import MADE_UP
@@ -76,6 +77,9 @@ def pointers_of(home: Home, before: Files, files: Files) -> list[str]:
         for path, (size, _) in files.items()
         if size <= MAX_BYTES and path not in made and files[path] != before.get(path)
     }
+    # A mark that the run reads may list the ids of runs: it names a folder as an item does.
+    marks = texts.keys() & {uri.removeprefix("s3://") for uri in read_first(home)}
+    texts |= {path: _locations(texts[path]) for path in marks}
     texts |= _values(home)
     names = set(made.values())
     naming = [path for path, text in texts.items() if any(name in text for name in names)]
@@ -147,9 +151,13 @@ def _values(home: Home) -> dict[str, str]:
     for table, key, item in items_of(home.root / TABLES):
         # An item for each run is a log, and a mark may have the id of its run: not as a location.
         if not MADE_UP.search(key):
-            place, names = table_uri(table), " ".join(OF_LOCATION.findall(item))
-            values[place] = f"{values.get(place, '')} {names}"
+            place = table_uri(table)
+            values[place] = f"{values.get(place, '')} {_locations(item)}"
     return values
+
+
+def _locations(text: str) -> str:
+    return " ".join(OF_LOCATION.findall(text))
 
 
 def _text(home: Home, path: str) -> str:

@@ -59,8 +59,9 @@ OF_TWO_FILES = [name for name, kind in BY_NAME.items() if kind.needed_files > 1 
 def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     """Return the verdict of every experiment."""
     began, since = time.monotonic(), time.time()
-    if wish.budget_s is not None:
-        bench = replace(bench, deadline=began + wish.budget_s)
+    if wish.deadline is not None:
+        reserve = FOR_COMPARISON * (wish.deadline - began)
+        bench = replace(bench, deadline=wish.deadline, reserve=reserve)
     draws = random.Random(wish.seed)  # noqa: S311 (not a secret)
     say("running it twice, as it should go", 0, 0)
     with threads_until(bench.is_over) as threads:
@@ -76,8 +77,6 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
                 "between runs: the messages that a dead run leaves are not known; prove the job "
                 "with the list of its work in a file or a table instead"
             )
-        if wish.budget_s is not None:
-            bench = replace(bench, reserve=FOR_COMPARISON * wish.budget_s)
         views = Views.of(first) if first.has_several_jobs else None
         readers = views.readers() if views else None
         contents = Contents(bench.base, first.sources, since, readers)
@@ -294,17 +293,18 @@ def _planned(
     """Run over the files in parts; return that experiment, and the crashes and errors."""
     if not any(map(wish.wants, OF_PARTS)):
         return Planned()
+    done = list[tuple[Wanted, Outcome]]()
     try:
         parts = run_in_parts(bench, first.sources) if has_parts else None
+        if parts and wish.wants(InParts.name):
+            experiment = Experiment(InParts.name, InParts.title)
+            done = [(Wanted(first, experiment), parts.outcome(experiment))]
+        wanted = of_changes(bench, wish, first, parts, states, next_runs, draws)
     except OutOfTimeError as error:
-        kinds = [kind for kind in OF_PARTS if wish.wants(kind)]
+        tried = {wanted.experiment.kind for wanted, _ in done}
+        kinds = [kind for kind in OF_PARTS if wish.wants(kind) and kind not in tried]
         left = [Wanted(first, not_tried(kind, str(error), is_open=True)) for kind in kinds]
-        return Planned(left)
-    done = list[tuple[Wanted, Outcome]]()
-    if parts and wish.wants(InParts.name):
-        experiment = Experiment(InParts.name, InParts.title)
-        done = [(Wanted(first, experiment), parts.outcome(experiment))]
-    wanted = of_changes(bench, wish, first, parts, states, next_runs, draws)
+        return Planned(left, done)
     if first.sources and wish.wants(OtherColumns.name):
         wanted += drifts(first, parts)
     return Planned(wanted, done)

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise, product
+from itertools import product
 from typing import TypeVar
 
 from tidemark.local_state.operations import (
@@ -16,7 +16,6 @@ from tidemark.local_state.operations import (
     PUT,
     REFUSED,
     REQUEST,
-    SEVERAL,
     UNANSWERED,
     AwsRead,
     Operation,
@@ -33,8 +32,7 @@ ENDINGS = {
     UNANSWERED: "is done without an answer",
     HALF_DONE: "is done by half",
 }
-# Their answers name what was not done.
-BATCHES = ("BatchWriteItem", *(f"Batch{verb}Partition" for verb in ("Create", "Delete", "Update")))
+# Their answers name what was not read.
 BATCHES_OF_READS = ("BatchGetItem", "BatchGetPartition")
 MANY = 30  # requests that are all tried
 Made = TypeVar("Made", bound=Operation | AwsRead)
@@ -60,15 +58,9 @@ def refusals(
     ]
     own = [change for change in by_script if not change.continues]
     kept = [change for change in own if change.may_go_on]
-    # A request that deletes several objects is several operations; one that sends, an object.
-    several = {change.number for change, after in pairwise(by_script) if after.continues}
-    in_part = [
-        change
-        for change in own
-        if any(_is_of(BATCHES, place) or place.endswith(SEVERAL) for place in change.places)
-        or (change.kind == DELETE and change.number in several)
-    ]
-    guarded = [request for request in requests if request.may_go_on]
+    in_part = [change for change in own if change.in_part]
+    guarded = [request for request in requests if request.may_go_on and request.number]
+    opened = [request for request in requests if request.may_go_on and not request.number]
     read_in_part = [request for request in requests if _is_of(BATCHES_OF_READS, request.place)]
     drawn = sample(kept, calls_of, first=MANY)
     read = sample(guarded, _calls_of_read, first=MANY)
@@ -80,6 +72,7 @@ def refusals(
     ]
     reads = [
         *product(read, [REFUSED]),
+        *product(sample(opened, _calls_of_read, first=1), [REFUSED]),
         *product(sample(read_in_part, _calls_of_read, first=MANY), [HALF_DONE]),
     ]
     experiments = [

@@ -85,9 +85,8 @@ class Queue:
             self.done += [(trying.pop(run), run.result()) for run in ended if run in trying]
             self.say("trying", len(self.done), len(self.done) + len(trying) + len(self.waiting))
         # What was tried, and what was not.
-        budget = (self.bench.deadline or 0) - self.began
         is_interrupted = self.bench.is_interrupted.is_set()
-        reason = "interrupted" if is_interrupted else f"the budget of {budget:.0f} s ended"
+        reason = "interrupted" if is_interrupted else "the budget ended"
         self.not_tried += [
             replace(wanted.experiment, not_tried=reason, is_open=True) for wanted in self.waiting
         ]

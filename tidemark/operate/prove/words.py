@@ -153,6 +153,7 @@ def _coverage(proof: Proof) -> str:
         ]
     )
     parts += [f"{others} other experiments not"] if others else []
+    parts = parts or [plural(proof.tried, "experiment")]
     left = proof.open_findings or proof.unjudged
     judged = f"; not judged: {', '.join(proof.unjudged)}" if proof.unjudged else ""
     return f"tried: {', '.join(parts)}{judged}{': what they do is not known' if left else ''}"

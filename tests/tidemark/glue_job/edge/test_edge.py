@@ -27,6 +27,8 @@ from tidemark.local_state.lost_executor import (
 from tidemark.local_state.operations import (
     Recorder,
     count_looks,
+    has_failed,
+    let_fail_once,
     read_operations,
     record_operations,
 )
@@ -59,6 +61,14 @@ def test_changes_are_announced_with_the_line_that_runs(home, edge):
     assert "with announced" in lines[(one.line or 0) - 1]
     assert other.places == ("sns Publish topic",)
     assert (one.continues, other.continues) == (False, True)
+
+
+def test_a_change_is_recorded_with_whether_a_service_may_do_a_part_of_it(home, edge):
+    for in_part in (True, False):
+        with announced(("delete", "s3://lake/a"), in_part=in_part):
+            pass
+
+    assert [change.in_part for change in read_operations(home)] == [True, False]
 
 
 def test_a_change_that_fails_is_not_announced(home, edge):
@@ -119,6 +129,22 @@ def test_the_jvm_announces_through_a_socket_one_change_at_a_time(home, edge):
     assert count_looks(home, "s3://lake/in/a") == 1
     assert count_looks(home, "s3://lake/in/day=1/a") == 0
     assert not jvm.path.parent.exists()
+
+
+def test_an_object_that_spark_opens_is_refused_once_and_the_jvm_is_told(home):
+    let_fail_once(home, 0, of_requests=True, what="s3://lake/in/b")
+    jvm = JvmEdge(Edge(Recorder(home, "jr_1"), "/no/line/runs.py"), home, home.root)
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(jvm.path))
+        client.settimeout(60)
+        ask(client, b"open\ts3://lake/in/a\n")
+        client.sendall(b"open\ts3://lake/in/b\n")
+        assert client.recv(100) == b"503 Slow Down: an experiment lets this request fail once\n"
+        ask(client, b"open\ts3://lake/in/b\n")
+    jvm.close()
+
+    assert has_failed(home)
+    assert read_opened(home) == [("jr_1", "s3://lake/in/a"), ("jr_1", "s3://lake/in/b")]
 
 
 def test_the_socket_of_a_run_that_was_killed_is_deleted_and_nothing_else(home, edge, tmp_path):

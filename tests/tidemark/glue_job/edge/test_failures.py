@@ -70,6 +70,22 @@ def test_a_batch_of_one_key_is_not_read(client):
     assert (answer["Responses"], answer["UnprocessedKeys"]) == ({}, KEYS)
 
 
+def test_half_of_several_statements_is_done_and_the_answer_has_an_error_for_each_other(client):
+    asked = {"Statements": [{"Statement": word} for word in ("a", "b", "c")]}
+    done = {"Responses": [{"TableName": "t"}]}
+
+    answer = failing(
+        lambda *_: done, client("dynamodb"), "BatchExecuteStatement", asked, "half done"
+    )
+    only = failing(
+        echo, client("dynamodb"), "BatchExecuteStatement", {"Statements": [{}]}, "half done"
+    )
+
+    codes = [each.get("Error", {}).get("Code") for each in answer["Responses"]]
+    assert codes == [None, "ThrottlingError", "ThrottlingError"]
+    assert len(only["Responses"]) == 1
+
+
 def test_half_of_several_objects_is_deleted_and_the_answer_names_the_others(client):
     asked = {"Bucket": "b", "Delete": {"Objects": [{"Key": key} for key in "abc"], "Quiet": True}}
 
@@ -80,6 +96,23 @@ def test_half_of_several_objects_is_deleted_and_the_answer_names_the_others(clie
         ("b", "InternalError"),
         ("c", "InternalError"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "asked", "names"),
+    [
+        ("s3", "DeleteObjects", {"Delete": {"Objects": [{"Key": "a"}]}, "Bucket": "b"}, "Errors"),
+        ("sqs", "SendMessageBatch", {"Entries": [{"Id": "1", "MessageBody": "a"}]}, "Failed"),
+        ("dynamodb", "BatchWriteItem", {"RequestItems": {"t": [{}]}}, "UnprocessedItems"),
+    ],
+)
+def test_of_a_batch_of_one_nothing_is_done_and_the_answer_names_it(
+    client, service, operation, asked, names
+):
+    answer = failing(echo, client(service), operation, asked, "half done")
+
+    assert "asked" not in answer
+    assert len(answer[names]) == 1
 
 
 @pytest.mark.parametrize(

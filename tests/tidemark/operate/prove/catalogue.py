@@ -444,6 +444,32 @@ for one in s3.list_objects_v2(Bucket="lake", Prefix="in/").get("Contents", []):
 """,
         "eeeeee-",
     ),
+    # What Spark cannot read is noted as done.
+    case(
+        "swallows-a-read-of-spark",
+        HEAD
+        + """
+import boto3
+import json
+
+s3 = boto3.client("s3")
+for one in s3.list_objects_v2(Bucket="lake", Prefix="in/")["Contents"]:
+    done = one["Key"].replace("in/", "done/")
+    if s3.list_objects_v2(Bucket="lake", Prefix=done)["KeyCount"]:
+        continue
+    try:
+        rows = spark.read.schema(SCHEMA).json(f"s3://lake/{one['Key']}").collect()
+    except Exception:
+        rows = []
+    for row in rows:
+        s3.put_object(Bucket="lake", Key=f"out/{row.id}.json", Body=json.dumps(row.asDict()))
+    s3.put_object(Bucket="lake", Key=done, Body=b"")
+""",
+        "eeeeee-",
+        (),
+        "lost",
+        ignore=("s3://lake/done/",),
+    ),
     # A run that is repeated names its object otherwise: `hash` has another seed in each.
     case(
         "named-by-hash",

@@ -344,6 +344,39 @@ if len(small) > 1:
         "deeede-",
         (),
     ),
+    # Of a batch of one object, nothing may be deleted.
+    case(
+        "old-snapshot-stays",
+        f"""{HEAD}
+listed = ",".join(keys("in/"))
+if listed != state(""):
+    old = keys("out/")
+    if old:
+        s3.delete_objects(Bucket="lake", Delete={{"Objects": [{{"Key": key}} for key in old]}})
+    put(f"out/{{uuid.uuid4().hex[:8]}}.json", "".join(map(read, keys("in/"))))
+    put("state/state.json", json.dumps(listed))
+""",
+        "eeeede-",
+        (),
+        "doubled",
+        ignore=STATE,
+    ),
+    # Readers read all folders: the mark lists the runs, and does not say where their rows are.
+    case(
+        "log-of-runs",
+        f"""{HEAD}
+done, run = state({{"files": [], "runs": []}}), str(uuid.uuid4())
+new = [key for key in keys("in/") if key not in done["files"]]
+for key in new:
+    put(f"out/{{run}}/{{name_of(key)}}", read(key))
+if new:
+    done = {{"files": sorted(done["files"] + new), "runs": done["runs"] + [run]}}
+    put("state/state.json", json.dumps(done))
+""",
+        "deeede-",
+        (),
+        ignore=STATE,
+    ),
     # Readers read the files that the manifest names: those of a dead run are not among them.
     Case(
         "files-of-a-manifest",

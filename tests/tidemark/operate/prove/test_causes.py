@@ -159,6 +159,19 @@ def test_what_is_done_by_half_is_to_be_done_again():
     assert (cause.line, "UnprocessedItems" in cause.remedy) == (10, True)
 
 
+def test_what_is_changed_or_read_by_half_is_to_be_done_again_at_its_own_line():
+    items = replace(WRITE_FIRST[1], kind="items", line=12)
+    read = AwsRead(1, "jr_1", "dynamodb BatchGetItem names", 0, ("job.py line 8",))
+    of_items = Experiment("error", "error", 2, items, "half done")
+    of_read = Experiment("error", "error", 0, None, "half done", request=read)
+
+    changed = cause_of(of_items, "changed", WRITE_FIRST)
+    lost = cause_of(of_read, "lost", WRITE_FIRST)
+
+    assert (changed.line, "UnprocessedItems" in changed.remedy) == (12, True)
+    assert (lost.script, lost.line, "UnprocessedKeys" in lost.remedy) == ("job.py", 8, True)
+
+
 def test_a_late_row_below_a_watermark_is_not_called_doubled():
     cause = cause_of(Experiment("order", "order"), "lost", WRITE_FIRST)
 

@@ -201,6 +201,12 @@ def test_what_cannot_be_tried_is_not_counted_as_left_out(is_open: bool, told: st
     assert ("failing request" in last) is is_open
 
 
+def test_without_crashes_and_errors_the_experiments_that_were_tried_are_counted() -> None:
+    proof = Proof((), [finding("again", "equal", None), finding("twice", "equal", None)])
+
+    assert list(lines_of(proof))[-1] == "tried: 2 experiments"
+
+
 def test_what_a_later_job_makes_of_wrong_rows_has_the_cause_of_these(tmp_path: Path) -> None:
     writes = [
         Operation(1, "jr_1", "put", ("s3://lake/raw/1",), "a.py", 7),

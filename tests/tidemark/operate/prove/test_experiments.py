@@ -223,6 +223,15 @@ def test_files_are_parted_in_their_order(count, parts):
     assert [file for part in found for file in part] == files
 
 
+def test_of_what_is_named_after_the_day_the_place_that_readers_see_is_told():
+    staged = f"{OUT}.spark-staging-1/day=2026-11-30/a.json"
+    places = [staged, f"{OUT}day=2026-11-30/a.json"]
+    puts = [Operation(at, "jr_1", "put", (place,)) for at, place in enumerate(places, 1)]
+
+    assert named_after_day(puts, date(2026, 11, 30)) == f"{OUT}day=2026-11-30"
+    assert named_after_day(puts[:1], date(2026, 11, 30)) == staged.removesuffix("/a.json")
+
+
 @pytest.mark.parametrize(
     ("key", "named"),
     [
@@ -231,7 +240,10 @@ def test_files_are_parted_in_their_order(count, parts):
         ("year=2026/month=11/day=30/a.json", "year=2026/month=11/day=30"),
         ("2026/11/30/12/a.json", "2026/11/30"),
         ("orders_2026-11-30.json", "orders_2026-11-30"),
+        ("hour=2026113019/a.json", "hour=20261130"),
+        ("2026-11-30-19/a.json", "2026-11-30"),
         ("20261130_195816/a.json", None),
+        ("2026-11-30T19:58/a.json", None),
         ("120261130/a.json", None),
         ("day=2026-11-29/a.json", None),
     ],

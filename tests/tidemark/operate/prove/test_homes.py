@@ -15,6 +15,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.operations import (
     COPIES,
     FOLDER,
+    AwsRead,
     Recorder,
     count_looks,
     has_arrived,
@@ -27,7 +28,7 @@ from tidemark.local_state.operations import (
     record_operations,
 )
 from tidemark.local_state.outside import withholds_others
-from tidemark.local_state.reads import listed_first, read_first, read_opened
+from tidemark.local_state.reads import listed_first, read_by_spark, read_first, read_opened
 from tidemark.operate.prove.homes import home_after, linked_home, without_scratch
 from tidemark.operate.versions import copies
 
@@ -204,6 +205,27 @@ def test_objects_that_are_read_are_noted_once_for_each_run(tmp_path):
         recorder.note_opened("s3://lake/in/a\n")
 
     assert read_opened(home) == [("jr_1", "s3://lake/in/a\n"), ("jr_2", "s3://lake/in/a\n")]
+
+
+def test_what_spark_opens_is_a_read_of_each_line_unless_the_run_has_made_it_or_ends(tmp_path):
+    home = new_home(tmp_path / "home")
+    record_operations(home)
+    recorder = Recorder(home, "jr_1")
+
+    recorder.note_opened("s3://lake/mark", [("job.py", 4)], may_go_on=True)
+    recorder.note_opened("s3://lake/mark", [("job.py", 4)], may_go_on=True)
+    recorder.note_opened("s3://lake/mark", [("job.py", 5)], may_go_on=False)
+    for name in ("mark", "made"):
+        (home.lake / "lake" / name).write_text("", encoding="utf-8")
+    with recorder.alone():
+        recorder.record("put", ("s3://lake/mark",))
+        recorder.record("put", ("s3://lake/made",))
+    recorder.note_opened("s3://lake/made", [("job.py", 6)], may_go_on=True)
+
+    assert len(read_opened(home)) == 2
+    assert read_by_spark(home) == [
+        AwsRead(0, "jr_1", "spark GetObject s3://lake/mark", 0, ("job.py line 4",))
+    ]
 
 
 def test_an_operation_that_is_to_fail_fails_once(tmp_path):

@@ -37,7 +37,14 @@ def pending(named: str, written: str) -> list[Piece]:
 
 
 @pytest.mark.parametrize(
-    "new_id", [lambda: str(uuid.uuid4()), lambda: uuid.uuid4().hex], ids=["uuid", "hex"]
+    "new_id",
+    [
+        lambda: str(uuid.uuid4()),
+        lambda: uuid.uuid4().hex,
+        lambda: f"4f{uuid.uuid4().hex[:6]}",
+        lambda: f"orders_{uuid.uuid4().hex[:6]}7d_c000",
+    ],
+    ids=["uuid", "hex", "short", "within a name"],
 )
 def test_ids_are_equal_if_they_stand_in_the_same_places(new_id):
     one, two, three = (new_id() for _ in range(3))
@@ -45,6 +52,11 @@ def test_ids_are_equal_if_they_stand_in_the_same_places(new_id):
     assert same(pending(one, one), pending(two, two))
     assert not same(pending(one, one), pending(two, three))
     assert same(pending(one, two), pending(two, three))
+
+
+@pytest.mark.parametrize("number", ["b{:08}", "{:08}", "{:09}", "ab{:06}", "{:04}"])
+def test_numbers_count_as_they_are(number):
+    assert not same([Piece("mark", number.format(7))], [Piece("mark", number.format(8))])
 
 
 def test_ids_that_every_run_makes_count_as_they_are():

@@ -9,6 +9,7 @@ import pytest
 
 from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import SERVICES, TABLES
+from tidemark.local_state.operations import Recorder, record_operations
 from tidemark.operate.prove.pointers import RunFolders, forgotten, pointers_of, run_folders
 from tidemark.operate.versions.targets import files_of
 
@@ -36,6 +37,20 @@ def test_a_folder_that_no_pointer_names_is_forgotten(home):
     folders = RunFolders(vary=True, pointers=pointers)
     assert forgotten(home, files_of(home.lake), folders) == {f"out/{OLD}/a.json"}
     assert forgotten(home, files_of(home.lake), RunFolders()) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_pointer"), [(f'["out/{NEW}/"]', True), (f'{{"runs": ["{NEW}"]}}', False)]
+)
+def test_a_mark_that_the_run_reads_is_a_pointer_if_it_locates_the_folder(home, text, is_pointer):
+    record_operations(home)
+    Recorder(home, "jr_1").note_opened("s3://lake/state.json")
+    put(home, f"lake/out/{NEW}/a.json")
+    put(home, "lake/state.json", text)
+
+    pointers = pointers_of(home, {}, files_of(home.lake))
+
+    assert pointers == (["lake/state.json"] if is_pointer else [])
 
 
 def note(home, name, value):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-import pytest
-
 from tidemark.local_state.operations import AwsRead, Operation
 from tidemark.operate.prove.changes import place_of, with_short_calls
 from tidemark.operate.prove.items import with_items
@@ -29,7 +27,7 @@ def test_every_change_after_which_the_run_may_go_on_is_refused_and_unanswered():
 
 
 def test_a_request_that_changes_several_objects_fails_as_a_whole_or_is_done_by_half():
-    deleted = [replace(one, kind="delete", continues=one.number > 1) for one in KEPT]
+    deleted = [replace(one, kind="delete", continues=one.number > 1, in_part=True) for one in KEPT]
 
     assert ways(deleted) == [(1, "refused"), (1, "unanswered"), (1, "half done")]
 
@@ -62,26 +60,38 @@ def test_every_kind_of_change_may_be_refused():
 
 def test_reads_are_refused_and_batches_are_done_by_half():
     batch = replace(READ, number=2, place="dynamodb BatchGetItem orders", may_go_on=False)
-    written = Operation(
-        1, "jr_1", "request", ("dynamodb BatchWriteItem orders",), "job.py", 7, may_go_on=False
-    )
+    written = replace(PUT, kind="request", may_go_on=False, in_part=True)
 
     assert ways([], [READ, batch]) == [(0, "refused"), (0, "half done")]
     assert ways([written]) == [(1, "half done")]
 
 
-@pytest.mark.parametrize("verb", ["Create", "Delete", "Update"])
-def test_a_batch_of_partitions_is_done_by_half(verb):
-    places = (f"glue Batch{verb}Partition days",)
-    changed = Operation(1, "jr_1", "request", places, "job.py", 7, may_go_on=False)
+def test_one_object_that_spark_opens_is_refused_for_each_line():
+    opened = [replace(READ, number=0, place=f"spark GetObject s3://lake/in/{at}") for at in "abc"]
+    elsewhere = replace(opened[0], calls=("job.py line 9",))
+    ends = replace(opened[0], calls=("job.py line 10",), may_go_on=False)
+
+    made = refusals([], [*opened, elsewhere, ends])
+
+    assert [one.request for one in made] == [opened[0], elsewhere]
+
+
+def test_a_batch_of_partitions_is_read_by_half():
     read = replace(READ, place="glue BatchGetPartition days", may_go_on=False)
 
-    assert ways([changed], [read]) == [(1, "half done"), (0, "half done")]
+    assert ways([], [read]) == [(0, "half done")]
 
 
 def test_a_batch_of_items_is_done_by_half_whichever_tables_are_compared():
     made = Operation(
-        1, "jr_1", "request", ("dynamodb BatchWriteItem a, b",), "job.py", 7, may_go_on=False
+        1,
+        "jr_1",
+        "request",
+        ("dynamodb BatchWriteItem a, b",),
+        "job.py",
+        7,
+        may_go_on=False,
+        in_part=True,
     )
 
     (items,) = with_items([made], ["b"])

@@ -73,3 +73,22 @@ def test_a_budget_that_ends_while_more_is_planned_leaves_that_open(tmp_path, mon
     assert findings == [*findings_by_home.values()]
     assert left.is_open
     assert left.not_tried == "the budget ended"
+
+
+def test_a_budget_that_ends_while_the_crashes_are_planned_keeps_what_was_tried(
+    tmp_path, monkeypatch
+):
+    bench = Bench(sentinel.subject, sentinel.jvms, tmp_path, Home(tmp_path / "base"))
+
+    def of_changes(*_: object) -> None:
+        raise OutOfTimeError("the budget ended")
+
+    monkeypatch.setattr(prove, "run_in_parts", lambda *_: Mock())
+    monkeypatch.setattr(prove, "of_changes", of_changes)
+    asked = bench, Wish(["crash", "parts"]), Mock(), sentinel.states, sentinel.runs, sentinel.draws
+
+    planned = prove._planned(*asked, has_parts=True)
+
+    assert [wanted.experiment.kind for wanted, _ in planned.done] == ["parts"]
+    (left,) = [wanted.experiment for wanted in planned.wanted]
+    assert (left.kind, left.not_tried, left.is_open) == ("crash", "the budget ended", True)

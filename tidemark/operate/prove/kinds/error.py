@@ -16,9 +16,10 @@ from tidemark.local_state.operations import (
     let_fail_once,
     record_operations,
 )
+from tidemark.local_state.reads import OPENS
 from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.causes import Cause, Fault, at, of_run, of_target, why, whys
+from tidemark.operate.prove.causes import Cause, Fault, at, of_target, why, whys
 from tidemark.operate.prove.changes import is_state, is_write, place_of
 from tidemark.operate.prove.crash_causes import of_crash
 from tidemark.operate.prove.experiments import Experiment
@@ -27,7 +28,7 @@ from tidemark.operate.prove.kinds.kind import ExperimentKind
 from tidemark.operate.prove.refusals import ERROR
 from tidemark.operate.versions.trial import Trial
 
-LEFT_UNDONE = whys(lost="left-undone")
+LEFT_UNDONE = why("left-undone")
 
 
 class FailingRequest(ExperimentKind):
@@ -51,12 +52,14 @@ class FailingRequest(ExperimentKind):
             assert request is not None  # noqa: S101 (of each error)
             run_id, numbers = request.run_id, numbers_of(run.operations, request.run_id)
             own = [read for read in run.requests if read.run_id == run_id]
-            number = own.index(request) + 1
+            number = own.index(request) + 1 if request.number else 0
             numbers = numbers or [own[0].done + 1]
         done = [change for change in run.operations if change.number < numbers[0]]
         home = home_after(run.base, run.outcome.home, done, folder)
         record_operations(home)
         made_by = failing.places[0] if failing and failing.kind in (REQUEST, ITEMS) else ""
+        if request and not request.number:
+            made_by = " ".join((request.place.removeprefix(OPENS), *request.calls))
         of_requests = request is not None
         let_fail_once(home, number, experiment.how, of_requests=of_requests, what=made_by)
         job = run.jobs.get(run_id)
@@ -74,17 +77,19 @@ class FailingRequest(ExperimentKind):
         """An error that ends the run leaves what a crash there leaves."""
         if fault.verdict == "fails":
             return super().cause(fault)
-        failing = fault.experiment.operation
+        failing, request = fault.experiment.operation, fault.experiment.request
+        is_changed = fault.verdict == "changed" and not fault.has_ended
+        if fault.experiment.how == HALF_DONE and (fault.verdict == "lost" or is_changed):
+            return at(failing, *LEFT_UNDONE) if failing else _at_read(request, *LEFT_UNDONE)
         if fault.experiment.how == HALF_DONE and failing and failing.kind == DELETE:
-            return at(failing, *LEFT_UNDONE["lost"])
-        if fault.experiment.how == HALF_DONE and fault.verdict == "lost":
-            return of_run(fault, LEFT_UNDONE)
+            return at(failing, *LEFT_UNDONE)
         if fault.verdict == "lost" and fault.noted:
             return _of_note(fault.experiment, fault.noted)
         if fault.has_ended:
             return of_crash(fault, _moment(fault))
-        if fault.verdict != "lost" and (request := fault.experiment.request):
-            return _of_read(request)
+        if fault.verdict != "lost" and request:
+            place = next(reversed(request.calls), request.place)
+            return _at_read(request, *why("read-failure-ignored", failing=place))
         return super().cause(fault)
 
 
@@ -96,13 +101,9 @@ def _of_note(error: Experiment, noted: Operation) -> Cause:
     return at(noted, *why("notes-after-failure", place=place_of(noted), failing=failing))
 
 
-def _of_read(request: AwsRead) -> Cause:
-    """Return the cause of a run that takes a read that has failed for one that finds nothing."""
-    place = next(reversed(request.calls), "")
-    script, _, line = place.rpartition(" line ")
-    known = int(line) if line.isdigit() else None
-    text, remedy = why("read-failure-ignored", failing=place or request.place)
-    return Cause(text, remedy, script, known)
+def _at_read(request: AwsRead | None, text: str, remedy: str) -> Cause:
+    script, _, line = next(reversed(request.calls if request else ()), "").rpartition(" line ")
+    return Cause(text, remedy, script, int(line) if line.isdigit() else None)
 
 
 def numbers_of(made: Sequence[Operation] | Sequence[AwsRead], run_id: str) -> list[int]:
