@@ -83,6 +83,7 @@ class Place:
         path: the states around it, with the index of the branch or iteration of each.
         last_ms: the time of the last event here.
         environment: moto's, of the state that is retried.
+        failure: the attempt whose expression failed last, and why.
         at_work: the iterations that have a thread now.
         is_awaited: the task waits for the end of what it starts.
         reply: the answer to the last look at what a task has started.
@@ -96,6 +97,7 @@ class Place:
     counts: Counter[str] = field(default_factory=Counter)
     events: int = 0
     last_ms: int = 0
+    failure: tuple[str, str] = "", ""
     at_work: set[int] = field(default_factory=set)
     environment: Any = None
     is_looking: bool = False
