@@ -150,6 +150,10 @@ def test_a_deleted_machine_is_gone_with_its_executions(states):
             ),
             "the Map state M is distributed, which is on AWS only; use the mode INLINE",
         ),
+        (
+            steps("M", M={"Type": "Map", "ItemBatcher": {}, "ItemProcessor": ONE, **END}),
+            "which is on AWS only; use the mode INLINE without ItemBatcher",
+        ),
     ],
 )
 def test_a_definition_that_cannot_run_is_refused_with_its_place(states, definition, text):
