@@ -3,6 +3,7 @@
 Each question is a pair, as `tidemark.operate.diff.duck` takes it.
 """
 
+from codecs import getincrementaldecoder
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from tidemark.operate.rows.records import lines_of, with_marks, with_whole_recor
 from tidemark.operate.rows.spark_asked import answer_asked
 from tidemark.operate.rows.spark_rows import read, rows_of, types_of
 from tidemark.operate.rows.spark_values import column_of, one_line, plain
+
+BLOCK_BYTES = 2**20
 
 
 def main() -> None:
@@ -105,12 +108,26 @@ def _compared(spark: SparkSession, engine: _Spark, pair: dict[str, Any]) -> dict
 def _read(spark: SparkSession, kind: str, side: dict[str, Any]) -> DataFrame | None:
     if kind in TEXTS and side["files"]:
         options = {"header": "true", "escape": '"', "multiLine": "true", "sep": TEXTS[kind]}
+        if not all(_is_utf_8(Path(file)) for file in side["files"]):
+            options["encoding"] = "ISO-8859-1"  # which has a character for each byte
         return rows_of(spark, "csv", side, None, **options)
     if kind == "avro" and side["files"]:
         files = spark.sparkContext.parallelize(side["files"], len(side["files"]))
         lines = files.flatMap(lambda file: lines_of(Path(file), "avro"))
         return spark.read.json(lines)
     return read(spark, kind, side)[0]
+
+
+def _is_utf_8(file: Path) -> bool:
+    decoder = getincrementaldecoder("utf-8")()
+    try:
+        with file.open("rb") as opened:
+            while block := opened.read(BLOCK_BYTES):
+                decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _canonical(frame: DataFrame, name: str, *, is_text: bool) -> Any:
