@@ -88,6 +88,24 @@ def find_execution(store: Store, arn: str) -> Execution | None:
     return executions[0] if executions else None
 
 
+def started_by(store: Store, run_id: str) -> list[Execution]:
+    """Return the execution that started a run of a job or a workflow, then the one that started it.
+
+    There may be more, or none. The first answer with the id of a run is the one of its start.
+    """
+    executions: list[Execution] = []
+    if has_executions(store):
+        rows = store.query(
+            "SELECT arn FROM execution_answer WHERE instr(answer, ?) ORDER BY rowid LIMIT 1",
+            (run_id,),
+        )
+        arn = rows[0]["arn"] if rows else ""
+        while execution := find_execution(store, arn):
+            executions.append(execution)
+            arn = execution.parent
+    return executions
+
+
 def executions_of(store: Store, machine: str) -> list[Execution]:
     """Return the executions of a machine, the one that was started last first."""
     return _executions(store, "WHERE machine = ? ORDER BY rowid DESC", (machine,))
