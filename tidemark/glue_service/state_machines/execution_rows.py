@@ -7,7 +7,7 @@ import base64
 import binascii
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -38,6 +38,7 @@ class Execution:
         definition: that of the machine when it began, which later changes leave alone.
         parent: the ARN of the execution that started it; empty if none did.
         is_awaited: a task of the parent waits for its end.
+        redrives: how often it was started again after its end, and when last.
     """
 
     arn: str
@@ -56,6 +57,8 @@ class Execution:
     output: str | None = None
     error: str | None = None
     cause: str | None = None
+    redrives: int = 0
+    redriven_at_ms: int | None = None
 
 
 def has_executions(store: Store) -> bool:
@@ -175,6 +178,17 @@ def events_of(store: Store, arn: str) -> list[tuple[int, str, dict[str, Any]]]:
     """Return id, step and content of the events of an execution, the first one first."""
     rows = store.query("SELECT * FROM execution_event WHERE arn = ? ORDER BY number", (arn,))
     return [(row["number"], row["step"], json.loads(row["event"])) for row in rows]
+
+
+def leave_out(store: Store, arn: str, events: Sequence[int], answers: Sequence[str]) -> None:
+    """Forget some answers, and let some events, by number, be of the history alone."""
+    for number in events:
+        store.change(
+            "UPDATE execution_event SET step = '' WHERE arn = ? AND number = ? RETURNING number",
+            (arn, number),
+        )
+    for step in answers:
+        store.query("DELETE FROM execution_answer WHERE arn = ? AND step = ?", (arn, step))
 
 
 def delete_executions(store: Store, machine: str) -> None:

@@ -75,6 +75,7 @@ def _environment(run: Run) -> Any:
             "Name": execution.name,
             "RoleArn": execution.role_arn,
             "StartTime": text_of(execution.started_at_ms),
+            "RedriveCount": execution.redrives,
         },
         "StateMachine": {"Id": execution.machine, "Name": execution.machine.rpartition(":")[2]},
     }

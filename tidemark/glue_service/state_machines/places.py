@@ -54,7 +54,8 @@ class Run:
 
     def set_timeout(self, seconds: int) -> None:
         """Let the execution end after some seconds, as TIMED_OUT."""
-        end_ms = self.record.execution.started_at_ms + seconds * MS_PER_S
+        execution = self.record.execution
+        end_ms = (execution.redriven_at_ms or execution.started_at_ms) + seconds * MS_PER_S
         self.end_ms = end_ms if self.end_ms is None else min(end_ms, self.end_ms)
 
     def check(self, environment: Any) -> None:
