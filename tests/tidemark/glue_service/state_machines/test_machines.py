@@ -199,7 +199,7 @@ def test_a_valid_definition_has_no_diagnostics(states):
         (
             "redrive_execution",
             {"executionArn": "arn:aws:states:us-east-1:000000000000:execution:a:b"},
-            "UnknownOperationException",
+            "ExecutionDoesNotExist",
         ),
         ("send_task_success", {"taskToken": "none", "output": "{}"}, "InvalidToken"),
     ],
