@@ -151,8 +151,17 @@ def test_a_deleted_machine_is_gone_with_its_executions(states):
             "the Map state M is distributed, which is on AWS only; use the mode INLINE",
         ),
         (
-            steps("M", M={"Type": "Map", "ItemBatcher": {}, "ItemProcessor": ONE, **END}),
-            "which is on AWS only; use the mode INLINE without ItemBatcher",
+            steps(
+                "M",
+                M={
+                    "Type": "Map",
+                    "ItemBatcher": {},
+                    "ToleratedFailureCount": 1,
+                    "ItemProcessor": ONE,
+                    **END,
+                },
+            ),
+            "use the mode INLINE without ItemBatcher, ToleratedFailureCount",
         ),
     ],
 )
