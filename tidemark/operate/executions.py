@@ -157,13 +157,12 @@ def redrive_execution(glue: Glue, machine: str, name: str | None) -> ExecutionOf
     runs = (run for page in pages for run in page["executions"])
     last = next((run for run in runs if run["name"].startswith(name or "")), None)
     of_machine = machine.rpartition(":")[2]
-    again = f"tidemark run --machine {of_machine} starts a new one"
-    if last is None:
-        named = f" whose name begins with {name!r}" if name else ""
-        raise UsageError(f"{of_machine} has no execution{named}; {again}")
-    if last["status"] in (RUNNING, SUCCEEDED):
-        told = f"execution {last['name']} of {of_machine} is {last['status']}"
-        raise UsageError(f"{told}: nothing to resume; {again}")
+    if last is None or last["status"] in (RUNNING, SUCCEEDED):
+        what = f"execution {last['name']} is {last['status']}" if last else "there is no execution"
+        raise UsageError(
+            f"{what}{f' of the name {name}' if name and not last else ''}: nothing to resume; "
+            f"tidemark run --machine {of_machine} starts a new one"
+        )
     before = read_execution(glue, last["executionArn"])
     states.redrive_execution(executionArn=before.arn)
     return before

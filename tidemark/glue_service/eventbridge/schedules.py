@@ -12,16 +12,15 @@ from tidemark.model.assembly.state_machines import machine_name_of
 from tidemark.model.schedules.schedules import Schedule
 
 MACHINE, JOB = "sfn:startExecution", "glue:startJobRun"
-UNIVERSAL = re.compile(r"arn:aws[a-z-]*:scheduler:::aws-sdk:(.+)")
+UNIVERSAL = re.compile(rf"arn:aws[a-z-]*:scheduler:::aws-sdk:({MACHINE}|{JOB})")
 BOUNDS = ("StartDate", "EndDate")
 
 
 def call_of(target: Mapping[str, Any]) -> str | None:
     """Return MACHINE or JOB, what a target starts; None if it does something else."""
     arn = str(target.get("Arn"))
-    call = UNIVERSAL.fullmatch(arn)
-    if call is not None:
-        return call[1] if call[1] in (MACHINE, JOB) else None
+    if call := UNIVERSAL.fullmatch(arn):
+        return call[1]
     return MACHINE if machine_name_of(arn) is not None else None
 
 

@@ -182,13 +182,11 @@ def events_of(store: Store, arn: str) -> list[tuple[int, str, dict[str, Any]]]:
 
 def leave_out(store: Store, arn: str, events: Sequence[int], answers: Sequence[str]) -> None:
     """Forget some answers, and let some events, by number, be of the history alone."""
-    for number in events:
-        store.change(
-            "UPDATE execution_event SET step = '' WHERE arn = ? AND number = ? RETURNING number",
-            (arn, number),
-        )
-    for step in answers:
-        store.query("DELETE FROM execution_answer WHERE arn = ? AND step = ?", (arn, step))
+    of_history = "UPDATE execution_event SET step = '' WHERE arn = ? AND number = ?"
+    forgotten = "DELETE FROM execution_answer WHERE arn = ? AND step = ?"
+    for statement, keys in ((of_history, events), (forgotten, answers)):
+        for key in keys:
+            store.query(statement, (arn, key))
 
 
 def delete_executions(store: Store, machine: str) -> None:

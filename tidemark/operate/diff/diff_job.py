@@ -3,7 +3,7 @@
 Each question is a pair, as `tidemark.operate.diff.duck` takes it.
 """
 
-from codecs import getincrementaldecoder
+from collections import deque
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,6 @@ from tidemark.operate.rows.records import lines_of, with_marks, with_whole_recor
 from tidemark.operate.rows.spark_asked import answer_asked
 from tidemark.operate.rows.spark_rows import read, rows_of, types_of
 from tidemark.operate.rows.spark_values import column_of, one_line, plain
-
-BLOCK_BYTES = 2**20
 
 
 def main() -> None:
@@ -119,12 +117,9 @@ def _read(spark: SparkSession, kind: str, side: dict[str, Any]) -> DataFrame | N
 
 
 def _is_utf_8(file: Path) -> bool:
-    decoder = getincrementaldecoder("utf-8")()
     try:
-        with file.open("rb") as opened:
-            while block := opened.read(BLOCK_BYTES):
-                decoder.decode(block)
-        decoder.decode(b"", final=True)
+        with file.open(encoding="utf-8") as lines:
+            deque(lines, maxlen=0)
     except UnicodeDecodeError:
         return False
     return True
