@@ -94,19 +94,23 @@ def find_execution(store: Store, arn: str) -> Execution | None:
 def started_by(store: Store, run_id: str) -> list[Execution]:
     """Return the execution that started a run of a job or a workflow, then the one that started it.
 
-    There may be more, or none. The first answer with the id of a run is the one of its start.
+    There may be more, or none. Only the answer of a start has the id as a member of its own.
     """
     executions: list[Execution] = []
     if has_executions(store):
-        rows = store.query(
-            "SELECT arn FROM execution_answer WHERE instr(answer, ?) ORDER BY rowid LIMIT 1",
-            (run_id,),
-        )
-        arn = rows[0]["arn"] if rows else ""
+        rows = store.query("SELECT * FROM execution_answer WHERE instr(answer, ?)", (run_id,))
+        starts = [row["arn"] for row in rows if _is_start(json.loads(row["answer"]), run_id)]
+        arn = starts[0] if starts else ""
         while execution := find_execution(store, arn):
             executions.append(execution)
             arn = execution.parent
     return executions
+
+
+def _is_start(answer: Any, run_id: str) -> bool:
+    body = str(answer.get("body", "")) if isinstance(answer, dict) else ""
+    starts = tuple(f'{{"{name}":"{run_id}"' for name in ("JobRunId", "RunId"))
+    return body.replace(" ", "").startswith(starts)
 
 
 def executions_of(store: Store, machine: str) -> list[Execution]:

@@ -37,6 +37,8 @@ def test_a_workflow_run_and_a_run_of_no_machine(port, states):
     (by_machine,) = port.glue.get_job_runs(JobName="in-flow")["JobRuns"]
     by_hand = port.glue.start_job_run(JobName="in-flow")["JobRunId"]
     port.settle()
+    look = task("aws-sdk:glue:getJobRun", Parameters={"JobName": "in-flow", "RunId": by_hand})
+    states.run("looks", steps("Look", Look=look))
 
     facts = facts_of_ended(port.home, [by_machine["Id"], by_hand])
 

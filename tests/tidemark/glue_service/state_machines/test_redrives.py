@@ -166,3 +166,24 @@ def test_only_what_did_not_succeed_may_go_on(port, states):
         client.redrive_execution(executionArn=done["executionArn"])
     with pytest.raises(client.exceptions.ExecutionDoesNotExist):
         client.redrive_execution(executionArn=done["executionArn"] + "x")
+
+
+def test_a_redrive_goes_on_after_the_end_of_the_port(tmp_path):
+    home = Home.open(tmp_path / "home")
+    wait = {"Type": "Wait", "Seconds": 2, **END}
+    with serving(home) as (url, engine):
+        port = Port(home, url, engine)
+        states = States(port)
+        execution = failed(states, steps("Get", Get=get("later", Next="Wait"), Wait=wait))
+        port.job("later")
+        states.client.redrive_execution(executionArn=execution)
+        while "WaitStateEntered" not in states.types(execution):
+            time.sleep(0.1)
+
+    with serving(home) as (url, engine):
+        states = States(Port(home, url, engine))
+        answer, events = states.ended(execution), states.events(execution)
+
+    assert (answer["status"], answer["redriveCount"]) == ("SUCCEEDED", 1)
+    assert [event["id"] for event in events] == list(range(1, len(events) + 1))
+    assert [event["type"] for event in events].count("TaskSucceeded") == 1
