@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tidemark.glue_service.state_machines.conftest import States, steps, task
 from tidemark.local_state.access_key import access_key
 
 pytestmark = pytest.mark.clients
@@ -60,6 +61,7 @@ def airflow(client, port, tmp_path):
         "AIRFLOW__LOGGING__COLORED_CONSOLE_LOG": "False",
         "AIRFLOW_CONN_AWS_DEFAULT": json.dumps(connection),
         "SCRIPTS": str(scripts),
+        "STATE_MACHINE": "arn:aws:states:us-east-1:000000000000:stateMachine:airflow",
         "AWS_ENDPOINT_URL": "",  # the connection says where
     }
 
@@ -96,3 +98,21 @@ def test_airflow_creates_runs_updates_and_waits_for_jobs(airflow, port):
     assert job["Role"] == "arn:aws:iam::000000000000:role/anyone"
     assert "no orders" in output
     assert port.states("airflow-fail") == ["FAILED"]
+
+
+def test_airflow_starts_executions_waits_for_them_and_reads_outputs(airflow, port):
+    port.job("airflow-step")
+    step = task(
+        "glue:startJobRun.sync",
+        Parameters={"JobName.$": "$.job"},
+        ResultSelector={"state.$": "$.JobRunState"},
+    )
+    machine = States(port).machine("airflow", steps("Load", Load=step))
+
+    output = airflow("dags", "test", "state_machines", "2026-01-01")
+
+    listed = States(port).client.list_executions(stateMachineArn=machine)["executions"]
+    assert [run["status"] for run in listed] == ["FAILED", "SUCCEEDED"], output
+    assert listed[-1]["name"] == "by-sensor"
+    assert port.states("airflow-step") == ["SUCCEEDED"]
+    assert "state=success" in output

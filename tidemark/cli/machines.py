@@ -25,6 +25,7 @@ from tidemark.glue_service.state_machines.stand_ins import read_tasks
 from tidemark.local_state.home import Home
 from tidemark.operate.clients import Glue
 from tidemark.operate.executions import (
+    DONE,
     RUNNING,
     SUCCEEDED,
     ExecutionOfMachine,
@@ -32,6 +33,7 @@ from tidemark.operate.executions import (
     executions_of,
     find_machine,
     follow_execution,
+    redrive_execution,
     start_execution,
     stop_executions,
 )
@@ -52,7 +54,18 @@ def run_machine(
             glue = stack.enter_context(glue_of_stage(where))
         else:
             glue = _glue_with_app(stack, where, stand_ins)
-        return _watch(glue, name, text, output)
+        return _watch(glue, name, start_execution(glue, find_machine(glue, name), text), output)
+
+
+def resume_machine(where: Where, name: str, execution: str | None, output: str) -> int:
+    """Let an execution that did not succeed go on, to its end; return the exit code."""
+    with ExitStack() as stack:
+        if where.stage is not None:
+            glue = stack.enter_context(glue_of_stage(where))
+        else:
+            glue = _glue_with_app(stack, where, {})
+        before = redrive_execution(glue, find_machine(glue, name), execution)
+        return _watch(glue, name, before.arn, output, before.steps)
 
 
 def _glue_with_app(stack: ExitStack, where: Where, stand_ins: dict[str, str]) -> Glue:
@@ -76,11 +89,10 @@ def _glue_with_app(stack: ExitStack, where: Where, stand_ins: dict[str, str]) ->
     return stack.enter_context(glue_here(deploy_app, tasks=stand_ins))
 
 
-def _watch(glue: Glue, name: str, text: str, output: str) -> int:
-    machine = find_machine(glue, name)
-    arn = start_execution(glue, machine, text)
+def _watch(glue: Glue, name: str, arn: str, output: str, before: Sequence[Step] = ()) -> int:
     is_of_json = output == "json"
-    shown = set[int]()  # the places of steps: of branches, a later one may end first
+    # The places of steps: of branches, a later one may end first. Those that were done are known.
+    shown = {place for place, step in enumerate(before) if step.state in DONE}
     try:
         for execution in follow_execution(glue, arn):
             for place, step in enumerate(execution.steps):
@@ -88,7 +100,7 @@ def _watch(glue: Glue, name: str, text: str, output: str) -> int:
                     click.echo(step_line(step), err=is_of_json)
                     shown.add(place)
     except KeyboardInterrupt:
-        stop_executions(glue, machine, arn.rpartition(":")[2])
+        stop_executions(glue, find_machine(glue, name), arn.rpartition(":")[2])
         click.echo(f"{name} {arn.rpartition(':')[2]} is being stopped", err=True)
         raise
     if is_of_json:

@@ -158,11 +158,18 @@ def resume(
     workflow: str | None,
     run_id: str | None,
     begin: tuple[str, ...],
+    machine: str | None,
     yes: bool,
     where: Where,
     output: str,
 ) -> None:
-    ask_on_aws(where, f"Resume {workflow or 'the workflow'}", is_sure=yes)
+    ask_on_aws(where, f"Resume {machine or workflow or 'the workflow'}", is_sure=yes)
+    if machine is not None:
+        if workflow is not None or begin:
+            raise UsageError("--machine resumes an execution: leave out --workflow and --from")
+        from tidemark.cli.machines import resume_machine
+
+        sys.exit(resume_machine(where, machine, run_id, output))
 
     def asked_of(glue: Glue) -> tuple[str, str | None, list[str]]:
         return glue.names.workflow(workflow), run_id, [glue.names.job(job) for job in begin]

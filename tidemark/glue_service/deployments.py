@@ -20,6 +20,7 @@ from tidemark.glue_service.entities import (
     put_entity,
 )
 from tidemark.glue_service.eventbridge.rules import not_local
+from tidemark.glue_service.eventbridge.schedules import is_enabled, why_not_here
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.runs.crawls import KEY, SCRIPT
@@ -54,12 +55,13 @@ REQUESTS = {
     EntityKind.TRIGGER: "CreateTriggerRequest",
     EntityKind.WORKFLOW: "CreateWorkflowRequest",
 }
-CRAWLER = "AWS::Glue::Crawler"
+CRAWLER, SCHEDULE = "AWS::Glue::Crawler", "AWS::Scheduler::Schedule"
 EVENT_TYPES = {
     "AWS::Events::Rule": (EntityKind.RULE, "Name"),
     TOPIC: (EntityKind.TOPIC, "TopicName"),
     STATE_MACHINE: (EntityKind.STATE_MACHINE, "StateMachineName"),
     CRAWLER: (EntityKind.CRAWLER, "Name"),
+    SCHEDULE: (EntityKind.SCHEDULE, "Name"),
 }
 STACK_TAG = "aws:cloudformation:stack-name"
 SEPARATE_MEMBERS = ("Name", "Tags", "StartOnCreation")
@@ -83,7 +85,14 @@ def deploy_on_port(glue: GlueState, folder: Path) -> str:
         counts += f", {plural(machines, 'state machine')}"
     rules = [rule for rule in list_entities(glue.store, EntityKind.RULE) if STACK_TAG in rule.tags]
     has_topics = glue.topics is not None and glue.topics.missing_package() is None
-    away = "; ".join([*not_local(rules, has_topics=has_topics), *map(str, left_out)])
+    schedules = [
+        f"schedule {name} ({why})"
+        for _, kind, name, properties in definitions
+        if kind == EntityKind.SCHEDULE
+        and is_enabled(properties)
+        and (why := why_not_here(properties))
+    ]
+    away = "; ".join([*not_local(rules, has_topics=has_topics), *schedules, *map(str, left_out)])
     return f"{folder} is deployed: {counts}" + (f"; not on this machine: {away}" if away else "")
 
 
@@ -235,6 +244,8 @@ def _all_definitions(assembly: Assembly, region: str) -> list[Definition]:
                 kind, naming = EVENT_TYPES[resource["Type"]]
                 properties = scope.resolve(resource.get("Properties", {}))
                 name = properties.get(naming) or scope.physical_names[id_]
+                if kind == EntityKind.SCHEDULE:
+                    name = f"{properties.get('GroupName', 'default')}/{name}"
                 definitions.append((stack.name, kind, name, properties))
     return definitions
 

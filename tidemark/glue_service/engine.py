@@ -14,11 +14,11 @@ from tidemark.errors import DamagedDatabaseError, DiskFullError, TidemarkError, 
 from tidemark.glue_service.entities import EntityKind, list_entities
 from tidemark.glue_service.eventbridge.bus import deliver, flush
 from tidemark.glue_service.eventbridge.documents import run_status
+from tidemark.glue_service.eventbridge.scheduled import fire_timer
 from tidemark.glue_service.glue_state import GlueState, origin_of, topic_arn
 from tidemark.glue_service.protocol.service_errors import SERVER_ERROR, ServiceError
 from tidemark.glue_service.sessions.due import end_due_sessions
 from tidemark.glue_service.workflows.batch_firing import fire_batch
-from tidemark.glue_service.workflows.firing import fire_by_clock
 from tidemark.local_state.machine.disk import full_disk_line
 
 LOOK_S = 0.2
@@ -49,8 +49,8 @@ def _do_what_is_due(glue: GlueState) -> None:
     flush(glue)
     now_ms = glue.now_ms()
     if not glue.is_of_command:
-        for name in glue.schedules.due(now_ms):
-            fire_by_clock(glue, name)
+        for timer, at_ms in glue.schedules.due(now_ms):
+            fire_timer(glue, timer, at_ms)
         for name in glue.batches.due(now_ms):
             fire_batch(glue, name)
     end_due_sessions(glue)

@@ -26,6 +26,7 @@ class EntityKind(StrEnum):
     CRAWLER = "crawler"
     STATE_MACHINE = "stateMachine"
     RULE = "rule"  # of EventBridge
+    SCHEDULE = "schedule"  # of EventBridge Scheduler, by its group and name
     TOPIC = "topic"  # of SNS, from a template; SNS itself keeps topics of clients
 
 

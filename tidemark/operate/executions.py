@@ -9,7 +9,8 @@ from typing import Any
 from tidemark.errors import UsageError
 from tidemark.operate.clients import Glue
 
-RUNNING, SUCCEEDED = "RUNNING", "SUCCEEDED"
+RUNNING, SUCCEEDED, CAUGHT = "RUNNING", "SUCCEEDED", "CAUGHT"
+DONE = (SUCCEEDED, CAUGHT)  # states of steps that a redrive does not repeat
 STANDARD, EXPRESS = "STANDARD", "EXPRESS"
 ENTERED, EXITED, FAILURES = "StateEntered", "StateExited", ("Failed", "TimedOut", "Aborted")
 
@@ -58,12 +59,12 @@ def steps_of(events: Sequence[Mapping[str, Any]], status: str) -> list[Step]:
             name = event["stateExitedEventDetails"]["name"]
             index = open_steps.pop(name)
             begun = steps[index]
-            state = SUCCEEDED if error is None else "CAUGHT"
+            state = SUCCEEDED if error is None else CAUGHT
             steps[index] = Step(name, state, begun.started_at, event["timestamp"], error)
             error = None
         elif kind.endswith(FAILURES) and not kind.startswith("Map"):
             error = _error_of(event) or error
-        elif kind in ("TaskScheduled", "TaskSucceeded"):
+        elif kind in ("TaskScheduled", "TaskSucceeded", "ExecutionRedriven"):
             error = None  # of an earlier attempt
     for index in open_steps.values():
         begun = steps[index]
@@ -141,6 +142,30 @@ def follow_execution(glue: Glue, arn: str) -> Iterator[ExecutionOfMachine]:
         if execution.status != RUNNING:
             return
         time.sleep(glue.poll_s)
+
+
+def redrive_execution(glue: Glue, machine: str, name: str | None) -> ExecutionOfMachine:
+    """Let the last execution of a machine, or the last whose name begins so, go on; return it.
+
+    It is returned as it was before.
+
+    Raises:
+        UsageError: there is none, or it did not fail.
+    """
+    states = glue.client("stepfunctions")
+    pages = states.get_paginator("list_executions").paginate(stateMachineArn=machine)
+    runs = (run for page in pages for run in page["executions"])
+    last = next((run for run in runs if run["name"].startswith(name or "")), None)
+    of_machine = machine.rpartition(":")[2]
+    if last is None or last["status"] in (RUNNING, SUCCEEDED):
+        what = f"execution {last['name']} is {last['status']}" if last else "there is no execution"
+        raise UsageError(
+            f"{what}{f' of the name {name}' if name and not last else ''}: nothing to resume; "
+            f"tidemark run --machine {of_machine} starts a new one"
+        )
+    before = read_execution(glue, last["executionArn"])
+    states.redrive_execution(executionArn=before.arn)
+    return before
 
 
 def stop_executions(glue: Glue, machine: str, name: str | None) -> list[str]:

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from tidemark.glue_service.commands import region
 from tidemark.glue_service.entities import EntityKind, find_entity
+from tidemark.glue_service.state_machines.execution_rows import started_by
 from tidemark.glue_service.workflows.flow_rows import find_flow
 from tidemark.local_state.bookmarks.datasets_read import reads_of_run
 from tidemark.local_state.catalog.tables import catalog_tables
@@ -15,6 +16,7 @@ from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.definitions import SHELL
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 from tidemark.model.checkpoints.checkpoint import DatasetRead, DatasetWritten
+from tidemark.model.messages import RETRY
 from tidemark.operate.run_facts import RunFacts
 
 
@@ -35,6 +37,9 @@ def _facts(store: Store, run: JobRun) -> RunFacts:
     entity = find_entity(store, EntityKind.JOB, run.job_name)
     flow = find_flow(store, run.workflow_run_id) if run.workflow_run_id else None
     command = entity.definition["Command"] if entity else {}
+    executions = started_by(store, run.workflow_run_id or run.run_id.partition(RETRY)[0])
+    starts_ms = [flow.started_at_ms] if flow else []
+    starts_ms += [execution.started_at_ms for execution in executions[-1:]]
     facts = RunFacts(
         run.job_name,
         run.run_id,
@@ -48,7 +53,8 @@ def _facts(store: Store, run: JobRun) -> RunFacts:
         script=command.get("ScriptLocation", ""),
         workflow_name=flow.workflow_name if flow else None,
         workflow_run_id=run.workflow_run_id,
-        nominal_start_ms=flow.started_at_ms if flow else None,
+        executions=tuple((one.machine.rpartition(":")[2], one.arn) for one in executions),
+        nominal_start_ms=starts_ms[0] if starts_ms else None,
     )
     return facts if run.completed_at_ms is None else _with_data(store, facts)
 

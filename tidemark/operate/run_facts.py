@@ -31,7 +31,9 @@ class RunFacts:
         code: SHA-256 of ``script`` and of ``libs``, as far as known.
         workflow_name: None for a run of no workflow.
         workflow_run_id: likewise.
-        nominal_start_ms: start of the workflow run; of the job run without one.
+        executions: of state machines, the one that started the run or its workflow run, then those
+            that started each: the name of the machine, and the ARN.
+        nominal_start_ms: start of the workflow run, or of the first execution.
         read: the datasets it has opened.
         written: the datasets it has written.
         bookmark: its change of the job's bookmark.
@@ -52,6 +54,7 @@ class RunFacts:
     code: Mapping[str, str] = field(default_factory=dict)
     workflow_name: str | None = None
     workflow_run_id: str | None = None
+    executions: tuple[tuple[str, str], ...] = ()
     nominal_start_ms: int | None = None
     read: tuple[DatasetRead, ...] = ()
     written: tuple[DatasetWritten, ...] = ()

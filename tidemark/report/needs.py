@@ -203,7 +203,7 @@ def needs_of_machines(executions: Mapping[str, Sequence[ExecutionOfMachine]]) ->
             kind=kind_of(last.status),
             job=name,
             text=f"step {', '.join(failed)}: {whys}" if failed else whys or "No cause is known.",
-            step=f"tidemark run --machine {quote(name)}",
+            step=f"tidemark resume --machine {quote(name)}",
             at_ms=round(last.started_at.timestamp() * 1000),
             is_machine=True,
         )

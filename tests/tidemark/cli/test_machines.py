@@ -102,9 +102,49 @@ def test_a_machine_runs_and_its_executions_are_shown(home, write_assembly):
         assert "nothing to stop" in call("stop", "--machine", "nightly").output
 
 
+def test_a_step_that_is_started_again_has_the_state_of_its_execution():
+    history = told(
+        ("TaskStateEntered", "A"),
+        ("TaskFailed", "E"),
+        ("ExecutionFailed", "E"),
+        ("ExecutionRedriven", ""),
+    )
+
+    assert steps_of(history, "RUNNING") == [Step("A", "RUNNING", at(0))]
+
+
+@pytest.mark.stress
+def test_an_execution_that_failed_is_resumed_at_the_step_that_failed(home, write_assembly):
+    get = {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJob", "End": True}
+    states = {
+        "Begin": {"Type": "Pass", "Next": "Get"},
+        "Get": {**get, "Parameters": {"JobName": "later"}, "OutputPath": "$.Job.Name"},
+    }
+    properties = {**MACHINE["Properties"], "Definition": {"StartAt": "Begin", "States": states}}
+    others = {"M": {**MACHINE, "Properties": properties}}
+    runner = CliRunner()
+
+    def call(verb, **scripts):
+        folder = write_assembly({"one": "", **scripts}, others=others)
+        return runner.invoke(main, [verb, "--app", str(folder), "--machine", "nightly"])
+
+    failed, still = call("run"), call("resume")
+    resumed = call("resume", later="")
+    over = call("resume", later="")
+
+    assert (failed.exit_code, still.exit_code, over.exit_code) == (1, 1, 2)
+    assert "Begin SUCCEEDED" in failed.output
+    assert "Get FAILED" in still.output
+    assert resumed.exit_code == 0, resumed.output
+    assert "Get SUCCEEDED" in resumed.output
+    assert "Begin" not in resumed.output  # it is not repeated
+    assert "is SUCCEEDED: nothing to resume; tidemark run --machine nightly starts" in over.output
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [
+        (["resume", "--machine", "m", "--workflow", "w"], "leave out --workflow and --from"),
         (["run", "--input", "{}"], "give --machine NAME too"),
         (["run", "--machine", "m", "--workflow", "w"], "leave out --from, --isolated"),
         (["run", "--machine", "m", "--input", "{"], "--input is not JSON"),

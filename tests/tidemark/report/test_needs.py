@@ -152,7 +152,7 @@ def test_a_machine_needs_somebody_if_its_last_execution_failed() -> None:
     ]
     assert "Ask" in needed[0].text
     assert "NotOk it is not" in needed[0].text
-    assert needed[0].step == "tidemark run --machine m"
+    assert needed[0].step == "tidemark resume --machine m"
 
 
 def test_what_a_warning_says_is_not_late_a_second_time() -> None:

@@ -134,6 +134,7 @@ def trigger() -> None:
 @click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
 @click.option("--run", "run_id", metavar="ID", type=RUN)
 @click.option("--from", "begin", metavar="JOB", type=JOB, multiple=True)
+@click.option("--machine", metavar="NAME")
 @options.ask_on_aws
 @options.start_options
 @options.table_or_json
@@ -142,10 +143,12 @@ def resume() -> None:
     """Run the unsuccessful jobs of a workflow run again, and what follows them.
 
     It is a new workflow run, in which the jobs that SUCCEEDED stand as they are. Ctrl-C stops it.
+    With --machine, an execution that did not succeed continues at the steps that failed.
 
     Args:
         run_id: The id of the run, or a prefix; by default the last run.
         begin: Start at this job, even if it SUCCEEDED; may be given several times.
+        machine: Resume an execution of this state machine; --run names one.
     """
 
 

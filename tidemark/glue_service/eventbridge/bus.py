@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -31,12 +31,17 @@ def deliver(glue: GlueState, event: Event) -> list[str]:
     rules = glue.rules.matching(event)
     if rules or event["source"] == GLUE:
         glue.tell(event)
+    pass_on(glue, rules, event)
+    return [rule.name for rule in rules]
+
+
+def pass_on(glue: GlueState, rules: Sequence[Rule], event: Event) -> None:
+    """Pass an event to the targets of some rules."""
     glue.deliveries.extend(
         partial(_pass, glue, rule, target, event) for rule in rules for target in rule.targets
     )
     with suppress(DiskFullError):  # the next step tries again
         flush(glue)
-    return [rule.name for rule in rules]
 
 
 def flush(glue: GlueState) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tidemark.glue_service.entities import Entity, EntityKind, list_entities
 from tidemark.glue_service.eventbridge.documents import S3, Event
+from tidemark.glue_service.eventbridge.schedules import fault_of_expression
 from tidemark.glue_service.eventbridge.topics import is_topic
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.state_machines import machine_name_of
@@ -90,9 +91,9 @@ def not_local(rules: list[Entity], *, has_topics: bool) -> list[str]:
             and machine_name_of(target["Arn"]) is None
             and not (has_topics and is_topic(target["Arn"]))
         ]
-        if not definition.get("EventPattern"):
-            ignored.append(f"the schedule of rule {entity.name}")
-        elif faults := faults_of_pattern(pattern_of(definition)):
+        if "ScheduleExpression" in definition and (fault := fault_of_expression(definition)):
+            ignored.append(f"rule {entity.name} ({fault})")
+        elif (pattern := pattern_of(definition)) and (faults := faults_of_pattern(pattern)):
             ignored.append(f"rule {entity.name} ({'; '.join(faults)})")
         elif away:
             ignored.append(f"rule {entity.name} → {', '.join(away)}")

@@ -18,6 +18,7 @@ from tidemark.glue_service.entities import (
 from tidemark.glue_service.eventbridge.bus import deliver
 from tidemark.glue_service.eventbridge.documents import envelope
 from tidemark.glue_service.eventbridge.rules import DEFAULT_BUS
+from tidemark.glue_service.eventbridge.schedules import fault_of_expression
 from tidemark.glue_service.glue_state import GlueState, origin_of
 from tidemark.glue_service.protocol.json_protocol import parsed
 from tidemark.glue_service.protocol.pages import PAGE, Answer, Request, page
@@ -107,10 +108,14 @@ def put_rule(glue: GlueState, request: Request) -> Answer:
 
 
 def _check_pattern(request: Request) -> None:
-    if "ScheduleExpression" in request or "EventPattern" not in request:
-        raise ServiceError(
-            INVALID, "a rule here needs EventPattern; schedules of EventBridge are on AWS only"
-        )
+    if "ScheduleExpression" in request and (fault := fault_of_expression(request)):
+        text = f"Parameter ScheduleExpression is not valid. Reason: {fault}"
+        raise ServiceError(INVALID, text)
+    if "EventPattern" not in request:
+        if "ScheduleExpression" in request:
+            return
+        text = "Parameter(s) EventPattern or ScheduleExpression must be specified."
+        raise ServiceError(INVALID, text)
     try:
         pattern = parsed(request["EventPattern"])
     except ValueError as error:
@@ -123,7 +128,12 @@ def _check_pattern(request: Request) -> None:
 
 def _put_rule(glue: GlueState, entity: Entity) -> None:
     put_entity(glue.store, entity)
+    _load(glue)
+
+
+def _load(glue: GlueState) -> None:
     glue.rules.load(glue.store)
+    glue.schedules.load(glue.store, glue.now_ms())
 
 
 def rule_arn(glue: GlueState, name: str) -> str:
@@ -166,7 +176,7 @@ def delete_rule(glue: GlueState, request: Request) -> Answer:
     if old is not None and old.definition.get("Targets"):
         raise ServiceError(INVALID, "Rule can't be deleted since it has targets.")
     delete_entity(glue.store, EntityKind.RULE, request["Name"])
-    glue.rules.load(glue.store)
+    _load(glue)
     return {}
 
 
@@ -192,6 +202,7 @@ def _member(glue: GlueState, entity: Entity) -> Answer:
         "Name": entity.name,
         "Arn": rule_arn(glue, entity.name),
         "EventPattern": pattern,
+        "ScheduleExpression": definition.get("ScheduleExpression"),
         "State": definition.get("State", "ENABLED"),
         "Description": definition.get("Description"),
         "RoleArn": definition.get("RoleArn"),

@@ -30,7 +30,7 @@ from tidemark.glue_service.protocol.pages import Request
 from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.glue_service.runs import job_runs
 from tidemark.glue_service.sessions import sessions, statements
-from tidemark.glue_service.state_machines import executions, machines
+from tidemark.glue_service.state_machines import executions, machines, redrives
 from tidemark.glue_service.workflows import resume, triggers, workflows
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 
@@ -81,7 +81,7 @@ GLUE = CATALOG | _operations(
     *(resume, sessions, addresses, statements),
 )
 EVENTS = _operations(events, rule_tags)
-STATES = _operations(machines, executions)
+STATES = _operations(machines, executions, redrives)
 ENGINE_SERVICES = {"glue": GLUE, "events": EVENTS, "states": STATES}
 # Their clients ask again after a second: an answer that waits a moment may say the end.
 PENDING: Mapping[str, Callable[[Answer], bool]] = {
@@ -114,7 +114,6 @@ INSTEAD: Mapping[str, Mapping[tuple[str, ...], str]] = {
         ("Archive", "Replay", "Bus"): "there is only the default event bus; others are on AWS only"
     },
     "states": {
-        ("Redrive",): "start a new execution: the record of the old one stays",
         ("Version", "Alias"): "versions and aliases are on AWS only: start the machine itself",
         ("Activit",): "activities are on AWS only: a task that waits for a token may be of SQS",
         ("MapRun",): "distributed maps are on AWS only",

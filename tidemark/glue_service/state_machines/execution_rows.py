@@ -7,7 +7,7 @@ import base64
 import binascii
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -38,6 +38,7 @@ class Execution:
         definition: that of the machine when it began, which later changes leave alone.
         parent: the ARN of the execution that started it; empty if none did.
         is_awaited: a task of the parent waits for its end.
+        redrives: how often it was started again after its end, and when last.
     """
 
     arn: str
@@ -56,6 +57,8 @@ class Execution:
     output: str | None = None
     error: str | None = None
     cause: str | None = None
+    redrives: int = 0
+    redriven_at_ms: int | None = None
 
 
 def has_executions(store: Store) -> bool:
@@ -86,6 +89,28 @@ def find_execution(store: Store, arn: str) -> Execution | None:
     """Return an execution; None if there is none of this ARN."""
     executions = _executions(store, "WHERE arn = ?", (arn,))
     return executions[0] if executions else None
+
+
+def started_by(store: Store, run_id: str) -> list[Execution]:
+    """Return the execution that started a run of a job or a workflow, then the one that started it.
+
+    There may be more, or none. Only the answer of a start has the id as a member of its own.
+    """
+    executions: list[Execution] = []
+    if has_executions(store):
+        rows = store.query("SELECT * FROM execution_answer WHERE instr(answer, ?)", (run_id,))
+        starts = [row["arn"] for row in rows if _is_start(json.loads(row["answer"]), run_id)]
+        arn = starts[0] if starts else ""
+        while execution := find_execution(store, arn):
+            executions.append(execution)
+            arn = execution.parent
+    return executions
+
+
+def _is_start(answer: Any, run_id: str) -> bool:
+    body = str(answer.get("body", "")) if isinstance(answer, dict) else ""
+    starts = tuple(f'{{"{name}":"{run_id}"' for name in ("JobRunId", "RunId"))
+    return body.replace(" ", "").startswith(starts)
 
 
 def executions_of(store: Store, machine: str) -> list[Execution]:
@@ -157,6 +182,15 @@ def events_of(store: Store, arn: str) -> list[tuple[int, str, dict[str, Any]]]:
     """Return id, step and content of the events of an execution, the first one first."""
     rows = store.query("SELECT * FROM execution_event WHERE arn = ? ORDER BY number", (arn,))
     return [(row["number"], row["step"], json.loads(row["event"])) for row in rows]
+
+
+def leave_out(store: Store, arn: str, events: Sequence[int], answers: Sequence[str]) -> None:
+    """Forget some answers, and let some events, by number, be of the history alone."""
+    of_history = "UPDATE execution_event SET step = '' WHERE arn = ? AND number = ?"
+    forgotten = "DELETE FROM execution_answer WHERE arn = ? AND step = ?"
+    for statement, keys in ((of_history, events), (forgotten, answers)):
+        for key in keys:
+            store.query(statement, (arn, key))
 
 
 def delete_executions(store: Store, machine: str) -> None:

@@ -119,8 +119,11 @@ def of_sync_execution(glue: GlueState, arn: str) -> Answer | None:
     execution = find_execution(glue.store, arn)
     if execution is None or execution.status == RUNNING:
         return None
-    members = describe_members(execution)
-    members.pop("redriveCount")
+    members = {
+        name: value
+        for name, value in describe_members(execution).items()
+        if not name.startswith("redrive")
+    }
     members["status"] = SYNC_STATUS.get(execution.status, "FAILED")
     return members
 
@@ -177,8 +180,17 @@ def describe_members(execution: Execution) -> Answer:
         "outputDetails": None if execution.output is None else {"included": True},
         "error": execution.error,
         "cause": execution.cause,
-        "redriveCount": 0,
+        "redriveCount": execution.redrives,
+        "redriveDate": execution.redriven_at_ms,
+        "redriveStatus": f"{'NOT_' if why_not_redrivable(execution) else ''}REDRIVABLE",
+        "redriveStatusReason": why_not_redrivable(execution),
     }
+
+
+def why_not_redrivable(execution: Execution) -> str | None:
+    """Return why an execution cannot be started again, as AWS says; None if it can."""
+    is_over = execution.status in (RUNNING, SUCCEEDED)
+    return f"Execution is {execution.status} and cannot be redriven" if is_over else None
 
 
 def list_executions(glue: GlueState, request: Request) -> Answer:
@@ -194,9 +206,13 @@ def list_executions(glue: GlueState, request: Request) -> Answer:
         if status in (None, execution.status)
     ]
     shown, token = states_page(executions, request)
-    names = ("executionArn", "stateMachineArn", "name", "status", "startDate", "stopDate")
+    names = "executionArn stateMachineArn name status startDate stopDate redriveCount redriveDate"
     members = [
-        {name: value for name, value in describe_members(execution).items() if name in names}
+        {
+            name: value
+            for name, value in describe_members(execution).items()
+            if name in names.split()
+        }
         for execution in shown
     ]
     return {"executions": members, "nextToken": token}

@@ -5,7 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from tidemark.glue_service.state_machines import moto_parts  # noqa: F401 (it changes moto)
-from tidemark.glue_service.state_machines.execution_rows import FAILED, SUCCEEDED, TIMED_OUT
+from tidemark.glue_service.state_machines.execution_rows import (
+    END,
+    FAILED,
+    SUCCEEDED,
+    TIMED_OUT,
+)
 from tidemark.glue_service.state_machines.formats import as_json, text_of
 from tidemark.glue_service.state_machines.light_moto import part
 from tidemark.glue_service.state_machines.parsing import program_of
@@ -70,6 +75,7 @@ def _environment(run: Run) -> Any:
             "Name": execution.name,
             "RoleArn": execution.role_arn,
             "StartTime": text_of(execution.started_at_ms),
+            "RedriveCount": execution.redrives,
         },
         "StateMachine": {"Id": execution.machine, "Name": execution.machine.rpartition(":")[2]},
     }
@@ -97,6 +103,11 @@ class _RecordedEvents(EventManager):  # type: ignore[misc, valid-type] # it is m
         update_source_event_id: bool = True,
     ) -> int:
         place = here.place
+        if failed := (event_details or {}).get("evaluationFailedEventDetails"):
+            # moto adds it for the expression, and again, with less of a cause, for the attempt.
+            (attempt, cause), place.failure = place.failure, (place.step(END), failed["cause"])
+            if attempt == place.step(END) and cause.endswith(failed["cause"]):
+                return int(context.source_event_id)
         place.events += 1
         event = {
             "type": str(getattr(event_type, "value", event_type)),

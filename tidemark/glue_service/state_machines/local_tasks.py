@@ -16,6 +16,7 @@ RESOURCE = re.compile(r"arn:aws[a-z-]*:states:[^:]*:[^:]*:(?P<service>[^:]+):(?P
 # Services with an integration of their own and the actions of each; the names of others in calls.
 OPTIMIZED: Mapping[str, Sequence[str]] = TABLES["tasks"]
 SDK: Mapping[str, str] = TABLES["sdk"]
+OF_DISTRIBUTED = re.compile("ItemReader|ItemBatcher|ResultWriter|ToleratedFailure.*")  # of a Map
 ANSWERED_HERE = ("glue", "events", "states")  # whose operations are a list of this machine
 STAND_IN = "arn:aws:states:::aws-sdk:tidemark:call"
 REMEDY = (
@@ -33,9 +34,10 @@ def why_not_here(
     """Return why a state cannot run on this machine, with what to do; None if it can."""
     if state["Type"] == "Map":
         mode = state.get("ItemProcessor", {}).get("ProcessorConfig", {}).get("Mode")
-        is_distributed = mode == "DISTRIBUTED" or "ItemReader" in state
+        signs = list(filter(OF_DISTRIBUTED.fullmatch, state))
+        without = f" without {', '.join(signs)}" if signs else ""
         why = f"the Map state {name} is distributed, which is on AWS only; use the mode INLINE"
-        return why if is_distributed else None
+        return f"{why}{without}" if signs or mode == "DISTRIBUTED" else None
     if state["Type"] != "Task" or name in stand_ins:
         return None
     match = RESOURCE.fullmatch(state["Resource"])

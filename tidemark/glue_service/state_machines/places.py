@@ -54,7 +54,8 @@ class Run:
 
     def set_timeout(self, seconds: int) -> None:
         """Let the execution end after some seconds, as TIMED_OUT."""
-        end_ms = self.record.execution.started_at_ms + seconds * MS_PER_S
+        execution = self.record.execution
+        end_ms = (execution.redriven_at_ms or execution.started_at_ms) + seconds * MS_PER_S
         self.end_ms = end_ms if self.end_ms is None else min(end_ms, self.end_ms)
 
     def check(self, environment: Any) -> None:
@@ -83,6 +84,7 @@ class Place:
         path: the states around it, with the index of the branch or iteration of each.
         last_ms: the time of the last event here.
         environment: moto's, of the state that is retried.
+        failure: the attempt whose expression failed last, and why.
         at_work: the iterations that have a thread now.
         is_awaited: the task waits for the end of what it starts.
         reply: the answer to the last look at what a task has started.
@@ -96,6 +98,7 @@ class Place:
     counts: Counter[str] = field(default_factory=Counter)
     events: int = 0
     last_ms: int = 0
+    failure: tuple[str, str] = "", ""
     at_work: set[int] = field(default_factory=set)
     environment: Any = None
     is_looking: bool = False

@@ -57,8 +57,8 @@ class ExecutionThreads:
         """Start a thread for each execution that has none."""
         with self._lock:
             for execution in self._engine.ask(lambda glue: open_executions(glue.store)):
-                is_older = execution.started_at_ms < self._live.since_ms
-                if execution.arn not in self._live.records and not is_older:
+                begun_ms = execution.redriven_at_ms or execution.started_at_ms
+                if execution.arn not in self._live.records and begun_ms >= self._live.since_ms:
                     record = Record(self._engine, execution)
                     self._live.records[execution.arn] = record
                     threading.Thread(

@@ -1,4 +1,4 @@
-"""When SCHEDULED triggers fire next, and when the batches of EVENT triggers are due.
+"""When triggers, rules and schedules fire next, and when batches of EVENT triggers are due.
 
 Missed times of schedules are not caught up.
 
@@ -6,54 +6,81 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-data-warehouse-schedu
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from tidemark.glue_service.entities import EntityKind, find_entity, list_entities
+from tidemark.glue_service.entities import Entity, EntityKind, find_entity, list_entities
+from tidemark.glue_service.eventbridge.schedules import (
+    expression_of,
+    fault_of_expression,
+    is_enabled,
+    why_not_here,
+)
 from tidemark.glue_service.workflows.trigger_forms import ACTIVATED, SCHEDULED
 from tidemark.local_state.store.database import Store
 from tidemark.model.clock import time_of
 from tidemark.model.schedules.schedules import Schedule
 
 MS_PER_S = 1000
-Key = tuple[str, str, int]  # name, expression, time of the last change
+TIMED = (EntityKind.TRIGGER, EntityKind.RULE, EntityKind.SCHEDULE)
+
+
+class Timer(NamedTuple):
+    """What fires by the clock, as it was at its last change."""
+
+    kind: EntityKind
+    name: str
+    expression: str
+    time_zone: str
+    changed_at_ms: int
 
 
 class Schedules:
-    """The next times of the active triggers."""
+    """The next times of the active triggers, rules and schedules."""
 
     def __init__(self) -> None:
-        self._next_ms: dict[Key, int] = {}
+        self._next_ms: dict[Timer, int] = {}
 
     def load(self, store: Store, now_ms: int) -> None:
-        """Read the triggers; call it after a change."""
-        keys = [
-            (entity.name, entity.definition["Schedule"], entity.changed_at_ms)
-            for entity in list_entities(store, EntityKind.TRIGGER)
-            if entity.definition["Type"] == SCHEDULED and entity.definition["State"] == ACTIVATED
+        """Read what fires by the clock; call it after a change."""
+        entities = [entity for kind in TIMED for entity in list_entities(store, kind)]
+        timers = [
+            Timer(entity.kind, entity.name, *when, entity.changed_at_ms)
+            for entity in entities
+            if (when := _when(entity)) is not None
         ]
-        times = {key: self._next_ms.get(key) or next_ms(key[1], now_ms) for key in keys}
-        self._next_ms = {key: time for key, time in times.items() if time is not None}
+        times = {timer: self._next_ms.get(timer) or next_ms(timer, now_ms) for timer in timers}
+        self._next_ms = {timer: time for timer, time in times.items() if time is not None}
 
     @property
     def has_any(self) -> bool:
-        """Whether some trigger fires by the clock."""
+        """Whether something fires by the clock."""
         return bool(self._next_ms)
 
-    def due(self, now_ms: int) -> Iterator[str]:
-        """Yield the triggers that fire now, by name; one stays due if the next is not asked for."""
-        for key in sorted(key for key, time in self._next_ms.items() if time <= now_ms):
-            yield key[0]
-            following = next_ms(key[1], now_ms)
+    def due(self, now_ms: int) -> Iterator[tuple[Timer, int]]:
+        """Yield what fires now, and its time; one stays due if the next is not asked for."""
+        for timer in sorted(timer for timer, time in self._next_ms.items() if time <= now_ms):
+            yield timer, self._next_ms[timer]
+            following = next_ms(timer, now_ms)
             if following is None:
-                del self._next_ms[key]
+                del self._next_ms[timer]
             else:
-                self._next_ms[key] = following
+                self._next_ms[timer] = following
 
 
-def next_ms(expression: str, after_ms: int) -> int | None:
-    """Return the first time after another at which a schedule fires, in epoch milliseconds."""
-    after = time_of(after_ms)
-    time = Schedule(expression).next_after(after)
+def _when(entity: Entity) -> tuple[str, str] | None:
+    """Return expression and time zone of what fires by the clock; None if it does not."""
+    definition = entity.definition
+    if entity.kind == EntityKind.TRIGGER:
+        is_active = definition["Type"] == SCHEDULED and definition["State"] == ACTIVATED
+        return (definition["Schedule"], "UTC") if is_active else None
+    fault = why_not_here if entity.kind == EntityKind.SCHEDULE else fault_of_expression
+    is_active = is_enabled(definition) and fault(definition) is None
+    return expression_of(definition) if is_active else None
+
+
+def next_ms(timer: Timer, after_ms: int) -> int | None:
+    """Return the first time after another at which a timer fires, in epoch milliseconds."""
+    time = Schedule(timer.expression, timer.time_zone).next_after(time_of(after_ms))
     return None if time is None else int(time.timestamp() * MS_PER_S)
 
 

@@ -104,6 +104,9 @@ def compare_rows(engine: Engine, types: Mapping[str, str], asked: Asked) -> Rows
     """Return how the rows of the two views differ; `types` has their columns, in order."""
     columns = {f"c{number}": name for number, name in enumerate(types)}
     comparison = _Comparison(engine, asked, types, columns)
+    if not types:  # no column is on both sides, such as of a file without a record
+        old, new = comparison.result.rows
+        return replace(comparison.result, only=(old or 0, new or 0))
     if not asked.key:
         comparison.add_multisets()
         return comparison.result

@@ -3,6 +3,7 @@
 Each question is a pair, as `tidemark.operate.diff.duck` takes it.
 """
 
+from collections import deque
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -105,12 +106,23 @@ def _compared(spark: SparkSession, engine: _Spark, pair: dict[str, Any]) -> dict
 def _read(spark: SparkSession, kind: str, side: dict[str, Any]) -> DataFrame | None:
     if kind in TEXTS and side["files"]:
         options = {"header": "true", "escape": '"', "multiLine": "true", "sep": TEXTS[kind]}
+        if not all(_is_utf_8(Path(file)) for file in side["files"]):
+            options["encoding"] = "ISO-8859-1"  # which has a character for each byte
         return rows_of(spark, "csv", side, None, **options)
     if kind == "avro" and side["files"]:
         files = spark.sparkContext.parallelize(side["files"], len(side["files"]))
         lines = files.flatMap(lambda file: lines_of(Path(file), "avro"))
         return spark.read.json(lines)
     return read(spark, kind, side)[0]
+
+
+def _is_utf_8(file: Path) -> bool:
+    try:
+        with file.open(encoding="utf-8") as lines:
+            deque(lines, maxlen=0)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _canonical(frame: DataFrame, name: str, *, is_text: bool) -> Any:

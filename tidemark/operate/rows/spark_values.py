@@ -1,5 +1,6 @@
 """Values of frames as they are compared, by Spark: nested ones as JSON, maps by their keys."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,12 +51,14 @@ def plain(frame: DataFrame, names: list[str], *, is_sorted: bool = False) -> Dat
 def ordered(column: Column, kind: T.DataType, is_sorted: bool = False) -> Column:
     """Return a nested value with each map as the list of its entries in the order of their keys.
 
-    Arrays are sorted if that is asked for, and their elements have an order.
+    Arrays are sorted if that is asked for, and their elements have an order; -0.0 becomes 0.0.
     """
     text = kind.simpleString()
     is_sorted = is_sorted and "array<" in text and "variant" not in text
-    if "map<" not in text and not is_sorted:
+    if not re.search("map<|float|double", text) and not is_sorted:
         return column
+    if isinstance(kind, (T.FloatType, T.DoubleType)):
+        return column + F.lit(0.0).cast(kind)
     if isinstance(kind, T.ArrayType):
         elements = F.transform(column, lambda value: ordered(value, kind.elementType, is_sorted))
         return F.array_sort(elements) if is_sorted else elements

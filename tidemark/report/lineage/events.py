@@ -121,13 +121,17 @@ def _run_facets(facts: RunFacts) -> dict[str, RunFacet]:
             name=engine, version=engine_version, openlineageAdapterVersion=own_version()
         ),
     }
+    parents = list(facts.executions)
     if facts.workflow_run_id is not None and facts.workflow_name is not None:
-        job, run_id = facts.workflow_name, run_uuid(facts.workflow_run_id)
-        namespace = _job_namespace(facts)
+        parents.insert(0, (facts.workflow_name, facts.workflow_run_id))
+    if parents:
+        namespace, (job, run_id), (root, root_id) = _job_namespace(facts), parents[0], parents[-1]
         facets["parent"] = parent_run.ParentRunFacet(
-            run=parent_run.Run(run_id),
+            run=parent_run.Run(run_uuid(run_id)),
             job=parent_run.Job(namespace, job),
-            root=parent_run.Root(parent_run.RootRun(run_id), parent_run.RootJob(namespace, job)),
+            root=parent_run.Root(
+                parent_run.RootRun(run_uuid(root_id)), parent_run.RootJob(namespace, root)
+            ),
         )
     if facts.error_message:
         facets["errorMessage"] = error_message_run.ErrorMessageRunFacet(

@@ -59,5 +59,5 @@ def catalog_namespace(region: str, account: str) -> str:
 
 
 def run_uuid(run_id: str) -> str:
-    """Return the UUID of a job run or a workflow run: always the same one for the same run."""
+    """Return the UUID of a run or an execution: always the same one for the same id."""
     return str(uuid5(NAMESPACE_URL, f"tidemark:{run_id}"))

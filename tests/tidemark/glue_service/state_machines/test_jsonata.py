@@ -87,4 +87,26 @@ def test_an_error_in_an_output_is_caught(states):
     }
     definition = {"QueryLanguage": "JSONata", **steps("A", A=task, B={**PASS, "Output": "caught"})}
 
-    assert output(states.run("caught", definition)) == "caught"
+    answer = states.run("caught", definition)
+
+    assert output(answer) == "caught"
+    assert states.types(answer["executionArn"]).count("EvaluationFailed") == 1
+
+
+def test_arguments_without_a_value_fail_with_one_event(states):
+    task = {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun"}
+    arguments = {"JobName": "{% $states.input.none %}"}
+    definition = {
+        "QueryLanguage": "JSONata",
+        **steps("A", A={**task, "Arguments": arguments, **END}),
+    }
+
+    answer = states.run("nothing", definition)
+
+    assert answer["error"] == "States.QueryEvaluationError"
+    assert states.types(answer["executionArn"]) == [
+        "ExecutionStarted",
+        "TaskStateEntered",
+        "EvaluationFailed",
+        "ExecutionFailed",
+    ]

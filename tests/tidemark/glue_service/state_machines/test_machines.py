@@ -150,6 +150,19 @@ def test_a_deleted_machine_is_gone_with_its_executions(states):
             ),
             "the Map state M is distributed, which is on AWS only; use the mode INLINE",
         ),
+        (
+            steps(
+                "M",
+                M={
+                    "Type": "Map",
+                    "ItemBatcher": {},
+                    "ToleratedFailureCount": 1,
+                    "ItemProcessor": ONE,
+                    **END,
+                },
+            ),
+            "use the mode INLINE without ItemBatcher, ToleratedFailureCount",
+        ),
     ],
 )
 def test_a_definition_that_cannot_run_is_refused_with_its_place(states, definition, text):
@@ -195,7 +208,7 @@ def test_a_valid_definition_has_no_diagnostics(states):
         (
             "redrive_execution",
             {"executionArn": "arn:aws:states:us-east-1:000000000000:execution:a:b"},
-            "UnknownOperationException",
+            "ExecutionDoesNotExist",
         ),
         ("send_task_success", {"taskToken": "none", "output": "{}"}, "InvalidToken"),
     ],

@@ -116,6 +116,24 @@ CASES = {
         {"a": 1},
         [{"v": 1}],
     ),
+    "a path into a variable": (
+        steps(
+            "A",
+            A={"Type": "Pass", "Assign": {"x.$": "$.a"}, "Next": "B"},
+            B={**PASS, "Parameters": {"v.$": "$x['--day']", "all.$": "$x.n[*].k", "x.$": "$x"}},
+        ),
+        {"a": {"--day": 1, "n": [{"k": 2}, {"k": 3}]}},
+        {"v": 1, "all": [2, 3], "x": {"--day": 1, "n": [{"k": 2}, {"k": 3}]}},
+    ),
+    "a missing path into a variable": (
+        steps(
+            "A",
+            A={"Type": "Pass", "Assign": {"x.$": "$.a"}, "Next": "B"},
+            B={**PASS, "Parameters": {"v.$": "$x.none"}},
+        ),
+        {"a": {}},
+        "!States.Runtime",
+    ),
     "map": (
         steps(
             "M",

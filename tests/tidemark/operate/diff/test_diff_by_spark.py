@@ -9,7 +9,7 @@ import pytest
 
 from tests.sampled import at_night
 from tidemark.operate.diff.diff_job import compared
-from tidemark.operate.diff.duck import compared_by_duck
+from tidemark.operate.diff.duck import NotForDuckError, compared_by_duck
 from tidemark.operate.versions.row_job import compared as compared_by_versions
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("own_settings")]
@@ -113,6 +113,47 @@ def test_avro_and_text_are_compared(spark, tmp_path):
 
     assert (by_key["changed"], by_key["columns"]) == (1, {"s": 1})
     assert by_line["only"] == (1, 1)
+
+
+def test_nested_numbers_are_equal_as_others_are(spark, pair, tmp_path):
+    nested = "SELECT 1 AS id, array({0}, DOUBLE('NaN')) AS a, named_struct('k', {0}) AS s"
+    same = pair(nested.format("-0.0D"), nested.format("0.0D"), key=["id"])
+    other = pair(nested.format("-0.0D"), nested.format("1.0D"), "orc", key=["id"])
+
+    with pytest.raises(NotForDuckError):
+        compared_by_duck(same, tmp_path)
+    assert compared(spark, same)["columns"] == {}
+    assert compared(spark, other)["columns"] == {"a": 1, "s": 1}
+
+
+def test_csv_that_is_not_of_utf_8_is_compared_by_its_bytes(spark, tmp_path):
+    sides = {}
+    for name, value, encoding in (
+        ("old", "é", "latin-1"),
+        ("new", "è", "latin-1"),
+        ("same", "é", "utf-8"),
+    ):
+        file = tmp_path / f"{name}.csv"
+        file.write_bytes(f"id,s\n1,{value}\n".encode(encoding))
+        sides[name] = {"folder": str(tmp_path), "files": [str(file)], "all": False}
+    asked = {"format": "csv", "asked": {"key": ["id"]}, "old": sides["old"]}
+
+    assert compared(spark, {**asked, "new": sides["new"]})["columns"] == {"s": 1}
+    assert compared(spark, {**asked, "new": sides["same"]})["columns"] == {}
+
+
+def test_a_side_without_a_record_has_nothing_of_the_other(spark, tmp_path):
+    schema = {"type": "record", "name": "r", "fields": [{"name": "id", "type": "int"}]}
+    sides = {}
+    for name, rows in (("old", []), ("new", [{"id": 1}])):
+        file = tmp_path / f"{name}.avro"
+        with file.open("wb") as opened:
+            fastavro.writer(opened, schema, rows)
+        sides[name] = {"folder": str(tmp_path), "files": [str(file)], "all": False}
+
+    answer = compared(spark, {"format": "avro", "asked": {"key": ["id"]}, **sides})
+
+    assert (answer["rows"], answer["only"]) == ((0, 1), (0, 1))
 
 
 @pytest.mark.nightly

@@ -111,6 +111,19 @@ def test_the_workflow_run_is_the_parent_and_tells_the_nominal_time():
     assert "parent" not in document(replace(RUN, workflow_run_id=None))["run"]["facets"]
 
 
+def test_the_execution_of_a_machine_is_the_parent_and_its_own_parent_the_root():
+    executions = (("load", "arn:load:1"), ("nightly", "arn:nightly:1"))
+    alone = replace(RUN, workflow_run_id=None, executions=executions)
+    of_run = document(alone)["run"]["facets"]["parent"]
+    of_workflow = document(replace(RUN, executions=executions))["run"]["facets"]["parent"]
+
+    assert (of_run["job"]["name"], of_workflow["job"]["name"]) == ("load", "flights")
+    assert of_run["run"]["runId"] == run_uuid("arn:load:1")
+    for parent in (of_run, of_workflow):
+        assert parent["root"]["job"]["name"] == "nightly"
+        assert parent["root"]["run"]["runId"] == run_uuid("arn:nightly:1")
+
+
 def test_the_bookmark_range_tells_from_where_to_where_each_source_was_read():
     facet = document(RUN)["run"]["facets"]["tidemark_bookmarkRange"]
 

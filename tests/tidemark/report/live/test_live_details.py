@@ -165,7 +165,7 @@ def test_executions_of_a_state_machine_are_shown_with_their_steps(browser: Brows
     wait_until(lambda: "SUCCEEDED" in page() and "FAILED" in page())
     assert "Check ✓ SUCCEEDED" in page()
     assert "Bad ✗ FAILED" in page()
-    wait_until(lambda: "tidemark run --machine nightly" in browser.ask()[1])
+    wait_until(lambda: "tidemark resume --machine nightly" in browser.ask()[1])
     assert browser.ask("/_tidemark/machine?name=none")[0] == 404
 
 

@@ -1,6 +1,7 @@
 """Values: JSONata, intrinsic functions, paths, and their errors."""
 
 import base64
+import copy
 import random
 import re
 from collections.abc import Mapping
@@ -29,6 +30,7 @@ _jsonata = part("jsonata.jsonata")
 
 PATHS = 1024  # of JSON, that are kept parsed
 INDEFINITE = re.compile(r"""\[\s*(\?|\*|[^\]'"]*[:,])|\.\.|\.\*""")  # of paths to several values
+VARIABLE = re.compile(r"\$(\w+)(.*)", re.DOTALL)  # its name, and a path into its value
 ONE_ITEM = re.compile(r"\[\d+\]$")
 JSON_PATH = part("utils.json_path")
 _parsed_path = lru_cache(PATHS)(parse)
@@ -89,6 +91,14 @@ def _evaluate_jsonata(moto: Any, self: Any, env: Any) -> None:
     except _jsonata.JSONataException as error:
         text = f"The JSONata expression '{self.expression}' failed: {error.details}"
         raise query_error(env, text) from error
+
+
+# moto evaluates a path into a variable as JSONata, which takes $a['b'] for a filter.
+@instead_of(_strings, "StringVariableSample._eval_body")
+def _sample_variable(_: Any, self: Any, env: Any) -> None:
+    name, rest = VARIABLE.match(self.expression).groups()  # type: ignore[union-attr] # it has one
+    value = env.variable_store.get(name)
+    env.stack.append(copy.deepcopy(extract(f"${rest}", value)))
 
 
 # moto keeps the escape of a quotation mark, and refuses a number with a fraction.
