@@ -198,7 +198,7 @@ MACHINES = {
     "loop": (LOOP, {"n": 3}, 11),
     "days": (DAYS, [{"state": state} for state in ("SUCCEEDED", "caught", "SUCCEEDED")], 16),
     "nested": (steps("Deep", Deep={**DEEP, "OutputPath": "$.Status"}), "SUCCEEDED", 11),
-    "flow": (FLOW, "COMPLETED", 5),
+    "flow": (FLOW, "COMPLETED", 4),
     "fan": (FAN, {"states": ["SUCCEEDED"] * 3, "job": "load"}, 11),
 }
 GATE = [("all", 4, "after"), ("all", 8, "before"), ("all", 11, "after")]
