@@ -79,7 +79,7 @@ def test_a_machine_is_made_run_looked_at_changed_and_deleted(states, port):
     ]
     assert [run["name"] for run in listed] == ["one"]
     assert (len(page["events"]), "NextToken" in page) == (2, True)
-    assert "cli" in [one["name"] for one in machines]
+    assert "cli" in [machine["name"] for machine in machines]
     assert json.loads(described["definition"]) == json.loads(DEFINITION)
     assert "stopDate" in stopped
     assert (after["status"], after["error"], after["cause"]) == ("ABORTED", "Mine", "enough")

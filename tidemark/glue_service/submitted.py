@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tidemark.glue_service.entities import Entity, EntityKind, get_entity
+from tidemark.glue_service.entities import Entity, EntityKind, find_entity, get_entity
 from tidemark.glue_service.runs.run_requests import run_request
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.definitions import SPARK, WATERMARK_TABLE
@@ -38,6 +38,11 @@ def submitted_job(store: Store, name: str) -> Entity | None:
     if request.glue_version:
         definition["GlueVersion"] = request.glue_version
     return Entity(EntityKind.JOB, name, definition, {}, at_ms, at_ms)
+
+
+def find_job(store: Store, name: str) -> Entity | None:
+    """Return a job that is defined, or what stands for that of a submitted script, or None."""
+    return find_entity(store, EntityKind.JOB, name) or submitted_job(store, name)
 
 
 def job_with_runs(store: Store, name: str) -> Entity:

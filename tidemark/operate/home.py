@@ -15,12 +15,12 @@ from typing import Any
 
 from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
 from tidemark.glue_service.commands import App, region
-from tidemark.glue_service.entities import EntityKind, find_entity, list_entities
+from tidemark.glue_service.entities import EntityKind, list_entities
 from tidemark.glue_service.read_only_store import ReadOnlyStore
 from tidemark.glue_service.runs.run_requests import run_requests
 from tidemark.glue_service.runs.skip import REASON_FILE
 from tidemark.glue_service.state_machines.execution_rows import Execution, all_executions
-from tidemark.glue_service.submitted import submitted_job, submitted_jobs
+from tidemark.glue_service.submitted import find_job, submitted_jobs
 from tidemark.local_state.bookmarks.api import entry_of, reset_job_bookmark
 from tidemark.local_state.bookmarks.explain import no_bookmark_reason
 from tidemark.local_state.bookmarks.versions import (
@@ -136,11 +136,7 @@ class HomeTarget(Target):
     @property
     def known_jobs(self) -> Sequence[str]:
         """The jobs that were deployed here, have run here or have a bookmark here."""
-        rows = self.store.query(
-            "SELECT job_name FROM deployed_job UNION SELECT job_name FROM job_run "
-            "UNION SELECT job_name FROM bookmark ORDER BY job_name"
-        )
-        return [row["job_name"] for row in rows]
+        return self.store.known_jobs()
 
     def definition(self, job: str) -> Mapping[str, Any] | None:
         """Return a job of the app, if the command reads one, else its definition here."""
@@ -148,7 +144,7 @@ class HomeTarget(Target):
         if job not in jobs:
             if self._reads_app and job not in self.submitted:
                 raise UsageError(f"the app has no job {job!r}; it has {', '.join(sorted(jobs))}")
-            entity = find_entity(self.store, EntityKind.JOB, job) or submitted_job(self.store, job)
+            entity = find_job(self.store, job)
             return None if entity is None else entity.definition
         job_definition = jobs[job]
         return {

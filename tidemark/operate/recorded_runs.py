@@ -53,7 +53,9 @@ def _facts(store: Store, run: JobRun) -> RunFacts:
         script=command.get("ScriptLocation", ""),
         workflow_name=flow.workflow_name if flow else None,
         workflow_run_id=run.workflow_run_id,
-        executions=tuple((one.machine.rpartition(":")[2], one.arn) for one in executions),
+        executions=tuple(
+            (execution.machine.rpartition(":")[2], execution.arn) for execution in executions
+        ),
         nominal_start_ms=starts_ms[0] if starts_ms else None,
     )
     return facts if run.completed_at_ms is None else _with_data(store, facts)

@@ -1,13 +1,11 @@
 """The resources of synthesized templates, with the names that they give and use."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tidemark.checks.graph.model import Located
-from tidemark.model.assembly.resources import METADATA, STARTS_WORKFLOW, Templates, resources_of
-from tidemark.model.assembly.state_machines import STATE_MACHINE
+from tidemark.model.assembly.resources import METADATA, Templates, resources_of
 from tidemark.model.assembly.symbolic_names import SymbolicNames
 
 
@@ -56,30 +54,3 @@ class Resources:
         for kind in kinds:
             for stack, id_, body in resources_of(self.templates, kind):
                 yield Resource(f"{stack}/{id_}", stack, id_, body, self._names)
-
-
-def machine_starts(resources: Resources) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each reference to a state machine, as a string, with the workflows that it starts."""
-    for machine in resources.of(STATE_MACHINE):
-        try:
-            definition = json.loads(machine.text(machine.properties.get("DefinitionString")))
-        except ValueError:
-            definition = machine.properties.get("Definition")
-        workflows = tuple(dict.fromkeys(_started(definition)))
-        for reference in ({"Ref": machine.id_}, {"Fn::GetAtt": [machine.id_, "Arn"]}):
-            yield machine.text(reference), workflows
-
-
-def _started(value: Any) -> Iterator[str]:
-    """Yield the workflows in the tasks of a definition, or of a part of one."""
-    if isinstance(value, list):
-        for item in value:
-            yield from _started(item)
-    if not isinstance(value, Mapping):
-        return
-    if str(value.get("Resource", "")).endswith(STARTS_WORKFLOW):
-        given = value.get("Parameters") or value.get("Arguments")
-        if isinstance(given, Mapping) and isinstance(given.get("Name"), str):
-            yield given["Name"]
-    for item in value.values():
-        yield from _started(item)

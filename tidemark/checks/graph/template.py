@@ -7,8 +7,9 @@ from typing import Any
 from tidemark.checks.graph import model
 from tidemark.checks.graph import table_places as places
 from tidemark.checks.graph.duplicate_names import read_names
+from tidemark.checks.graph.machines import machine_starts
 from tidemark.checks.graph.open_secrets import read_open_secrets
-from tidemark.checks.graph.resources import Resource, Resources, machine_starts
+from tidemark.checks.graph.resources import Resource, Resources
 from tidemark.model.assembly.definitions import ENABLE, STREAMING
 from tidemark.model.assembly.resources import (
     PIPELINE_TAG,

@@ -80,7 +80,7 @@ def parts_that_failed(
     last = max(int(branch[len(visit) :].partition("[")[0]) for branch in inner)
     failed = [number for number, _, event in after if event["type"].endswith("StateFailed")][-1:]
     ends = [step for step in steps if step == f"{visit}{last}:{END}"]
-    for branch in (one for one in inner if one.startswith(f"{visit}{last}[")):
+    for branch in (start for start in inner if start.startswith(f"{visit}{last}[")):
         numbers, of_branch = parts_that_failed(events, answers, branch)
         failed, ends = failed + numbers, ends + of_branch
     return failed, ends

@@ -151,6 +151,14 @@ class Store:
         marks = ", ".join("?" for _ in FINAL_STATES)
         return self._job_runs(f"WHERE state NOT IN ({marks}) ORDER BY started_at_ms", FINAL_STATES)
 
+    def known_jobs(self) -> list[str]:
+        """Return the names of the jobs that were deployed, ran or have a bookmark here."""
+        rows = self.query(
+            "SELECT job_name FROM deployed_job UNION SELECT job_name FROM job_run "
+            "UNION SELECT job_name FROM bookmark ORDER BY job_name"
+        )
+        return [row["job_name"] for row in rows]
+
     def latest_job_run(self, job_name: str) -> JobRun | None:
         """Return the job's run that was started last, or None."""
         where = "WHERE job_name = ? ORDER BY started_at_ms DESC, rowid DESC LIMIT 1"

@@ -42,4 +42,4 @@ def test_a_workflow_run_and_a_run_of_no_machine(port, states):
 
     facts = facts_of_ended(port.home, [by_machine["Id"], by_hand])
 
-    assert [[name for name, _ in one.executions] for one in facts] == [["starts-flow"], []]
+    assert [[name for name, _ in run.executions] for run in facts] == [["starts-flow"], []]

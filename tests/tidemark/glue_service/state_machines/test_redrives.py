@@ -141,7 +141,7 @@ def test_a_child_that_failed_is_started_anew(port, states):
 
     assert json.loads(redriven(states, execution)["output"]) == {"name": "later"}
     children = states.client.list_executions(stateMachineArn=child)["executions"]
-    assert [one["status"] for one in children] == ["SUCCEEDED", "FAILED"]
+    assert [child["status"] for child in children] == ["SUCCEEDED", "FAILED"]
 
 
 def test_an_execution_that_was_stopped_or_late_goes_on(port, states):

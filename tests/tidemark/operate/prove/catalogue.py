@@ -453,12 +453,12 @@ import boto3
 import json
 
 s3 = boto3.client("s3")
-for one in s3.list_objects_v2(Bucket="lake", Prefix="in/")["Contents"]:
-    done = one["Key"].replace("in/", "done/")
+for listed in s3.list_objects_v2(Bucket="lake", Prefix="in/")["Contents"]:
+    done = listed["Key"].replace("in/", "done/")
     if s3.list_objects_v2(Bucket="lake", Prefix=done)["KeyCount"]:
         continue
     try:
-        rows = spark.read.schema(SCHEMA).json(f"s3://lake/{one['Key']}").collect()
+        rows = spark.read.schema(SCHEMA).json(f"s3://lake/{listed['Key']}").collect()
     except Exception:
         rows = []
     for row in rows:

@@ -27,7 +27,7 @@ def test_every_change_after_which_the_run_may_go_on_is_refused_and_unanswered():
 
 
 def test_a_request_that_changes_several_objects_fails_as_a_whole_or_is_done_by_half():
-    deleted = [replace(one, kind="delete", continues=one.number > 1, in_part=True) for one in KEPT]
+    deleted = [replace(put, kind="delete", continues=put.number > 1, in_part=True) for put in KEPT]
 
     assert ways(deleted) == [(1, "refused"), (1, "unanswered"), (1, "half done")]
 
@@ -73,7 +73,7 @@ def test_one_object_that_spark_opens_is_refused_for_each_line():
 
     made = refusals([], [*opened, elsewhere, ends])
 
-    assert [one.request for one in made] == [opened[0], elsewhere]
+    assert [experiment.request for experiment in made] == [opened[0], elsewhere]
 
 
 def test_a_batch_of_partitions_is_read_by_half():

@@ -281,7 +281,7 @@ class StructType(DataType):
 
     def hasField(self, field: Field | str) -> bool:
         """Return whether a field of this name exists."""
-        return (field.name if isinstance(field, Field) else field) in self.field_map
+        return _name(field) in self.field_map
 
     def getField(self, field: Field | str) -> Field:
         """Return the field of this name.
@@ -289,7 +289,7 @@ class StructType(DataType):
         Raises:
             KeyError: there is no such field.
         """
-        return self.field_map[field.name if isinstance(field, Field) else field]
+        return self.field_map[_name(field)]
 
     def jsonValue(self) -> dict[str, Any]:
         """Return the type as JSON."""
@@ -346,6 +346,10 @@ def _merged_structs(s1: StructType, s2: StructType) -> StructType:
 
 def _choices(kind: DataType) -> list[DataType]:
     return list(kind.choices.values()) if isinstance(kind, ChoiceType) else [kind]
+
+
+def _name(field: Field | str) -> str:
+    return field.name if isinstance(field, Field) else field
 
 
 def _checked(kind: DataType) -> DataType:
