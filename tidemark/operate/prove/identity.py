@@ -54,7 +54,7 @@ def condensed(texts: Sequence[str], since: float) -> list[Piece]:
     """
     pieces, others = list[Piece](), list[str]()
     for text in texts:
-        if any(_varies(word, since) for word in MADE_UP.findall(text)):
+        if _has_made_up(text, since):
             pieces.append(Piece("", text))
         else:
             others.append(text)
@@ -64,9 +64,13 @@ def condensed(texts: Sequence[str], since: float) -> list[Piece]:
     return [*pieces, Piece("", f"{total}", len(others))] if others else pieces
 
 
-def _varies(word: str, since: float) -> bool:
-    """Return whether a word may be another one in an equal run; times of data are not."""
-    return not A_TIME.fullmatch(word) or _is_new(_seconds(word), since)
+@lru_cache(maxsize=50_000)  # equal runs write the same rows again
+def _has_made_up(text: str, since: float) -> bool:
+    """Return whether a part of a text may be another one in an equal run; times of data are not."""
+    return any(
+        not A_TIME.fullmatch(word) or _is_new(_seconds(word), since)
+        for word in MADE_UP.findall(text)
+    )
 
 
 def _is_new(at: float, since: float) -> bool:
@@ -136,10 +140,7 @@ def rendered(pieces: Sequence[Piece], equality: Equality) -> list[Piece]:
 
     Ids are the same if they stand in the same places. Times count by their order.
     """
-    split = [
-        (MADE_UP.sub("*", piece.name), MADE_UP.split(f"{piece.name}\n{piece.text}"))
-        for piece in pieces
-    ]
+    split = [_split(piece.name, piece.text) for piece in pieces]
     words = {word for _, parts in split for word in parts[1::2]}
     times = {word: _seconds(word) for word in words if A_TIME.fullmatch(word)}
     ids = words - times.keys() - set(equality.stable)
@@ -158,6 +159,12 @@ def rendered(pieces: Sequence[Piece], equality: Equality) -> list[Piece]:
         Piece(name, "".join(shown.get(part, part) for part in parts), piece.count)
         for piece, (name, parts) in zip(pieces, split, strict=True)
     ]
+
+
+@lru_cache(maxsize=20_000)  # the states of a run share most of their pieces
+def _split(name: str, text: str) -> tuple[str, Sequence[str]]:
+    """Return a name without what is made up, and name and text around what is."""
+    return MADE_UP.sub("*", name), MADE_UP.split(f"{name}\n{text}")
 
 
 def _by_their_places(
