@@ -1,7 +1,8 @@
 """Finds events that start workflows in an endless loop: pure, on plain data.
 
 A workflow starts another when a job or crawler of it sends an event that a rule of the other
-matches. A loop in which each step is certain is an error, any other one a warning.
+matches. A state machine that starts jobs is like a workflow. A loop in which each step is certain
+is an error, any other one a warning.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,31 +19,31 @@ OR_ACKNOWLEDGE = "; if it does not, acknowledge that with a reason"
 
 def event_loops(graph: Graph) -> Iterator[Problem]:
     """Yield the workflows whose own events start them again, over any number of others."""
+    workflows = {rule.workflow for rule in graph.event_rules if rule.workflow} | {*graph.workflows}
     started = {
-        name: {job for trigger in graph.triggers_of(name) for job in trigger.starts}
-        for name in {rule.workflow for rule in graph.event_rules} | set(graph.workflows)
+        f"workflow '{name}'": {job for trigger in graph.triggers_of(name) for job in trigger.starts}
+        for name in sorted(workflows)
     }
-    edges: dict[str, dict[str, tuple[GraphJob, EventCause]]] = {
-        name: {} for name in sorted(started)
-    }
+    started |= {rule.started: {*rule.jobs} for rule in graph.event_rules if rule.jobs}
+    edges: dict[str, dict[str, tuple[GraphJob, EventCause]]] = {name: {} for name in started}
     for rule in (rule for rule in graph.event_rules if rule.is_on):
         for job in graph.nodes:
             owners = [name for name in edges if job.name in started[name]]
             cause = cause_of(rule, job) if owners else None
             if cause is None:
                 continue
-            if rule.workflow in owners:
+            if rule.started in owners:
                 yield job.problem(
                     RULE,
-                    f"the {job} {cause.text} start its workflow '{rule.workflow}' again and again",
-                    "start the workflow by events that others send or objects that others deliver, "
+                    f"the {job} {cause.text} start its {rule.started} again and again",
+                    "start it by events that others send or objects that others deliver, "
                     f"or write to another folder{'' if cause.is_certain else OR_ACKNOWLEDGE}",
                     cause.is_certain,
                 )
             for owner in owners:
-                known = edges[owner].get(rule.workflow)
+                known = edges[owner].get(rule.started)
                 if known is None or cause.is_certain > known[1].is_certain:
-                    edges[owner][rule.workflow] = job, cause
+                    edges[owner][rule.started] = job, cause
     yield from _cycles(edges)
 
 
@@ -68,14 +69,13 @@ def _cycles(edges: Edges) -> Iterator[Problem]:
 def _ring(edges: Edges, path: list[str], is_error: bool) -> Problem:
     first = path[0]
     steps = [
-        f"in '{one}' the {edges[one][other][0]} {edges[one][other][1].text} start '{other}'"
+        f"in the {one} the {edges[one][other][0]} {edges[one][other][1].text} start the {other}"
         for one, other in zip(path, [*path[1:], first], strict=True)
     ]
     return edges[first][[*path, first][1]][0].problem(
         RULE,
-        f"the workflows {' -> '.join([*path, first])} start each other endlessly: "
-        f"{'; '.join(steps)}",
-        "start one of them by events that no workflow of the loop sends, or let its jobs write "
+        f"{' -> '.join([*path, first])} start each other endlessly: {'; '.join(steps)}",
+        "start one of them by events that no job of the loop sends, or let its jobs write "
         f"to another folder{'' if is_error else OR_ACKNOWLEDGE}",
         is_error,
     )

@@ -143,15 +143,16 @@ class Trigger(Located):
 
 @dataclass(frozen=True)
 class EventRule(Located):
-    """One rule of EventBridge that sends events to a workflow; `at` is where it stands.
+    """One rule of EventBridge that starts a workflow or a state machine; `at` is where it stands.
 
     Attributes:
-        workflow: its name.
+        workflow: its name; empty if a state machine starts jobs without one.
         folders: URIs below which an object that arrives is such an event.
         pattern: which events it sends; empty if it is not known.
         is_on: whether it sends any.
         machine: the state machine of which it starts an execution, which starts the workflow;
             empty if it sends the event to the workflow itself.
+        jobs: those that the state machine starts without a workflow.
     """
 
     at: str
@@ -160,6 +161,12 @@ class EventRule(Located):
     pattern: Mapping[str, Any] = field(default_factory=dict)
     is_on: bool = True
     machine: str = ""
+    jobs: tuple[str, ...] = ()
+
+    @property
+    def started(self) -> str:
+        """What it starts, for people."""
+        return f"workflow '{self.workflow}'" if self.workflow else f"state machine '{self.machine}'"
 
 
 @dataclass(frozen=True)

@@ -218,7 +218,7 @@ def _trigger(trigger: Resource, properties: Mapping[str, Any]) -> model.Trigger:
 
 
 def _event_rules(resources: Resources) -> Iterator[model.EventRule]:
-    """Yield the rules of EventBridge that send events to workflows, also over a state machine."""
+    """Yield the rules of EventBridge that send events to workflows and to state machines."""
     machines = dict(machine_starts(resources))
     for rule in resources.of("AWS::Events::Rule"):
         given = rule.properties.get("EventPattern")
@@ -230,8 +230,12 @@ def _event_rules(resources: Resources) -> Iterator[model.EventRule]:
             _, glue, workflow = arn.partition(":workflow/")
             if glue and ":glue:" in arn:
                 yield model.EventRule(rule.at, workflow, folders, pattern, is_on)
-            for started in machines.get(arn, ()):
+            if arn not in machines:
+                continue
+            for started in machines[arn].workflows:
                 yield model.EventRule(rule.at, started, folders, pattern, is_on, arn)
+            if jobs := machines[arn].jobs:
+                yield model.EventRule(rule.at, "", folders, pattern, is_on, arn, jobs)
 
 
 def _resolved(rule: Resource, value: Any) -> Any:

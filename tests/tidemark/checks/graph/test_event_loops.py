@@ -1,7 +1,5 @@
 """Workflows that start themselves by events, over others or not: on plain data."""
 
-import json
-
 import pytest
 
 from tidemark.checks.graph.event_loops import event_loops
@@ -131,15 +129,28 @@ def test_patterns_of_objects_written_by_hand_are_matched_too(key, is_loop):
     assert found({"one": objects_in("other", **key)}, {"one": ("s3://lake/in/",)}) == []
 
 
-def test_a_rule_that_starts_a_machine_that_starts_the_workflow_is_a_loop():
+@pytest.mark.parametrize(
+    ("resource", "parameters", "job", "is_loop"),
+    [
+        ("aws-sdk:glue:startWorkflowRun", {"Name": "orders"}, "load", True),
+        ("glue:startJobRun", {"JobName": "load"}, "load", True),
+        ("glue:startJobRun.sync", {"JobName": {"Ref": "Job"}}, "load", True),
+        ("aws-sdk:glue:startJobRun", {"JobName": "load"}, "load", True),
+        ("glue:startJobRun.sync", {"JobName": "load"}, "other", False),
+    ],
+)
+def test_a_rule_that_starts_a_machine_that_starts_what_sends_the_event_is_a_loop(
+    resource, parameters, job, is_loop
+):
     start = {
         "Type": "Task",
-        "Resource": "arn:aws:states:::aws-sdk:glue:startWorkflowRun",
-        "Parameters": {"Name": "orders"},
+        "Resource": f"arn:aws:states:::{resource}",
+        "Parameters": parameters,
         "End": True,
     }
-    ended = {"jobName": ["load"], "state": ["SUCCEEDED"]}
+    ended = {"jobName": [job], "state": ["SUCCEEDED"]}
     pattern = {"source": ["aws.glue"], "detail-type": ["Glue Job State Change"], "detail": ended}
+    definition = {"StartAt": "A", "States": {"A": start}}
     resources = {
         "Flow": {"Type": "AWS::Glue::Workflow", "Properties": {"Name": "orders"}},
         "Job": {"Type": "AWS::Glue::Job", "Properties": {"Name": "load", "Command": {}}},
@@ -153,9 +164,7 @@ def test_a_rule_that_starts_a_machine_that_starts_the_workflow_is_a_loop():
         },
         "Machine": {
             "Type": "AWS::StepFunctions::StateMachine",
-            "Properties": {
-                "DefinitionString": json.dumps({"StartAt": "A", "States": {"A": start}})
-            },
+            "Properties": {"Definition": definition},
         },
         "Rule": {
             "Type": "AWS::Events::Rule",
@@ -168,4 +177,5 @@ def test_a_rule_that_starts_a_machine_that_starts_the_workflow_is_a_loop():
 
     problems = list(problems_of_starts(read_graph({"s": {"Resources": resources}})))
 
-    assert [(problem.rule, problem.is_error) for problem in problems] == [("starts-itself", True)]
+    expected = [("starts-itself", True)] * is_loop
+    assert [(problem.rule, problem.is_error) for problem in problems] == expected
