@@ -53,19 +53,18 @@ class SchemaChange:
 
 
 def changes_between(
-    old: StructType, new: StructType, *, is_case_sensitive: bool, has_choices: bool = False
+    old: StructType, new: StructType, *, is_case_sensitive: bool
 ) -> list[SchemaChange]:
     """Return what a new schema has otherwise than an old one, column by column.
 
     A column that holds nothing but nulls in the new one (`void`) has no type to compare. A choice
-    of a DynamicFrame, if there may be one, is compared type by type.
+    of a DynamicFrame is compared type by type.
     """
-    return list(_Comparison(is_case_sensitive, has_choices).of_structs(old, new, ()))
+    return list(_Comparison(is_case_sensitive).of_structs(old, new, ()))
 
 
 class _Comparison(NamedTuple):
     is_exact: bool
-    has_choices: bool
 
     def of_structs(
         self, old: StructType, new: StructType, path: tuple[str, ...]
@@ -88,7 +87,7 @@ class _Comparison(NamedTuple):
         from pyspark.sql.types import ArrayType, MapType, NullType, StructType
 
         match old, new:
-            case _, StructType() if self.has_choices and is_choice(new, old):
+            case _, StructType() if is_choice(new, old):
                 for field in new.fields:
                     yield from self._of_types(old, field.dataType, path)
             case StructType(), StructType() if not any(

@@ -20,11 +20,6 @@ Frame = TypeVar("Frame")
 """A DataFrame, or a DynamicFrame of Glue."""
 
 
-def has_choices(frame: Any) -> bool:
-    """Return whether a frame is a DynamicFrame, whose columns may have several types."""
-    return hasattr(frame, "glue_ctx")
-
-
 @dataclass(frozen=True)
 class Contract(Terms):
     """Which columns rows have, and what becomes of what is otherwise.
@@ -131,7 +126,6 @@ class Contract(Terms):
             schema_of(self, rows),
             rows.schema,
             is_case_sensitive=is_case_sensitive(rows.sparkSession),
-            has_choices=has_choices(frame),
         )
 
     def evolved(self, frame: Any) -> StructType:
@@ -141,7 +135,7 @@ class Contract(Terms):
         """
         from .plan import as_data_frame, evolved
 
-        return evolved(self, as_data_frame(frame), has_choices=has_choices(frame))
+        return evolved(self, as_data_frame(frame))
 
     def apply(self, frame: Frame) -> Frame:
         """Return the rows of a DataFrame or a DynamicFrame with the columns of the contract.
@@ -177,7 +171,7 @@ class Contract(Terms):
 
         from .plan import Plan, as_data_frame, like
 
-        plan = Plan.of(self, as_data_frame(frame), has_choices=has_choices(frame))
+        plan = Plan.of(self, as_data_frame(frame))
         with as_written(plan.frame.sparkSession):
             plan.check()
             return like(frame, plan.rows()), like(frame, plan.taken_out())

@@ -24,14 +24,12 @@ class Evolution:
         types: whether types become wider.
         is_case_sensitive: whether names in different cases are different.
         is_of_iceberg: whether a table of Iceberg follows, which keeps its files as they are.
-        has_choices: whether a struct of types is a choice of a DynamicFrame.
     """
 
     columns: bool
     types: bool
     is_case_sensitive: bool
     is_of_iceberg: bool = False
-    has_choices: bool = False
 
     def of_struct(self, old: StructType, new: StructType) -> StructType:
         """Return the columns after a frame with new ones, in the order of the old ones."""
@@ -60,7 +58,7 @@ class Evolution:
         from watermarks.spark.schemas import wider
 
         match old, new:
-            case _, StructType() if self.has_choices and is_choice(new, old):
+            case _, StructType() if is_choice(new, old):
                 return reduce(self.of_type, (field.dataType for field in new.fields), old)
             case StructType(), StructType():
                 is_told = not any(is_ambiguous(of, self.is_case_sensitive) for of in (old, new))

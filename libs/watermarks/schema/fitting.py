@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from watermarks.spark.columns import escaped
@@ -62,12 +63,10 @@ class Fitting:
         is_case_sensitive: whether names in different cases are different fields.
         is_by_field: whether a field in a struct that does not fit becomes null by itself, and the
             others stay.
-        has_choices: whether a struct of types is a choice of a DynamicFrame.
     """
 
     is_case_sensitive: bool = False
     is_by_field: bool = False
-    has_choices: bool = False
 
     def fit(self, value: Sql, old: DataType, new: DataType, path: str = "") -> Fit:
         """Return a value of one type as another one; `path` names it."""
@@ -76,7 +75,7 @@ class Fitting:
         if is_same(old, new):
             return Fit(value)
         match old, new:
-            case StructType(), _ if self.has_choices and is_choice(old, new):
+            case StructType(), _ if is_choice(old, new):
                 return self._choice(value, old, new, path)
             case NullType(), _:
                 return Fit(cast(value, new))
@@ -109,12 +108,9 @@ class Fitting:
             self.fit(f"{value}.{escaped(field.name)}", field.dataType, new, path)
             for field in old.fields
         ]
-        # A struct that only looks like a choice may have several values: one would be lost.
-        there = (f"{value}.{escaped(field.name)} IS NOT NULL" for field in old.fields)
-        is_one = f"(size(filter(array({', '.join(there)}), item -> item)) <= 1)"
         return Fit(
             f"coalesce({', '.join(fit.value for fit in fits)})",
-            _all([is_one, *(fit.fits for fit in fits)]),
+            _all([_is_one(value, old), *(fit.fits for fit in fits)]),
             [extra for fit in fits for extra in fit.extras],
             [misfit for fit in fits for misfit in fit.misfits],
         )
@@ -130,8 +126,10 @@ class Fitting:
                 inside, below = f"{value}.{escaped(own.name)}", f"{path}.{own.name}"
                 made = self.fit(inside, own.dataType, field.dataType, below)
                 if self.is_by_field and not made.is_certain:
-                    told = json_of(inside, own.dataType)
-                    misfits.append((below, f"IF({made.fits}, NULL, {told})"))
+                    misfits += [
+                        (below, f"IF({made.fits}, NULL, {told})")
+                        for told in told_by_type(inside, own.dataType)
+                    ]
                     made = replace(made, value=f"IF({made.fits}, {made.value}, NULL)", fits=_ALWAYS)
             fields.append(f"{quoted(field.name)}, {made.value}")
             fits.append(made.fits)
@@ -140,8 +138,8 @@ class Fitting:
         wanted = by_name(new, self.is_case_sensitive)
         for field in old.fields:
             if key_of(field.name, self.is_case_sensitive) not in wanted:
-                told = json_of(f"{value}.{escaped(field.name)}", field.dataType)
-                extras.append((f"{path}.{field.name}", told))
+                told = told_by_type(f"{value}.{escaped(field.name)}", field.dataType)
+                extras += [(f"{path}.{field.name}", each) for each in told]
         made_of = f"named_struct({', '.join(fields)})"
         return Fit(f"IF({value} IS NULL, NULL, {made_of})", _all(fits), extras, misfits)
 
@@ -157,31 +155,65 @@ def _of_items(told: Sql, made: Sql, items: Sql, item: Sql, inner: Fit, path: str
     return Fit(made, f"({items} IS NULL OR forall({items}, {item} -> {inner.fits}))", extras)
 
 
-def json_of(value: Sql, kind: DataType) -> Sql:
+def told_by_type(value: Sql, kind: DataType) -> list[Sql]:
+    """Return a value as JSON tells it: of a choice each type, of which one at most is not null."""
+    from pyspark.sql.types import StructType
+
+    if not isinstance(kind, StructType) or not is_choice(kind):
+        return [json_of(value, kind)]
+    whole = f"IF({_is_one(value, kind)}, NULL, {value})"
+    return [
+        whole,
+        *(json_of(f"{value}.{escaped(each.name)}", each.dataType) for each in kind.fields),
+    ]
+
+
+def _is_one(value: Sql, kind: StructType) -> Sql:
+    """Return whether a choice has one value: a struct that only looks like one may have more."""
+    there = (f"{value}.{escaped(field.name)} IS NOT NULL" for field in kind.fields)
+    return f"(size(filter(array({', '.join(there)}), item -> item)) <= 1)"
+
+
+def named(name: Sql, told: Sequence[Sql]) -> list[Sql]:
+    """Return fields of one name for `named_struct`: only the first value is not null."""
+    are_null = [f"({each}) IS NULL" for each in told]
+    return [
+        f"{name}, " + (f"IF({' AND '.join(are_null[:at])}, {each}, NULL)" if at else each)
+        for at, each in enumerate(told)
+    ]
+
+
+def json_of(value: Sql, kind: DataType, *, is_written: bool = False) -> Sql:
     """Return a value as JSON tells it: a map as its entries, if its keys are no text of their own.
 
-    Spark writes a date that is a key as its days, and bytes as the address of an object.
+    Spark writes a date that is a key as its days, and bytes as the address of an object. Files that
+    it writes (`is_written`) have no field twice: choices in structs stay structs of their types.
     """
     from pyspark.sql import types
 
-    item, told = _variable(value), (types.StringType, types.NumericType, types.BooleanType)
+    tell = partial(json_of, is_written=is_written)
+
+    item, texts = _variable(value), (types.StringType, types.NumericType, types.BooleanType)
     match kind:
-        case types.MapType() if not isinstance(kind.keyType, told):
+        case types.MapType() if not isinstance(kind.keyType, texts):
             entry = types.StructType().add("key", kind.keyType).add("value", kind.valueType)
-            return json_of(f"map_entries({value})", types.ArrayType(entry))
+            return tell(f"map_entries({value})", types.ArrayType(entry))
         case types.MapType():
-            inner, made = (
-                json_of(item, kind.valueType),
-                f"transform_values({value}, ({item}k, {item})",
-            )
+            made = f"transform_values({value}, ({item}k, {item})"
+            inner = tell(item, kind.valueType)
         case types.ArrayType():
-            inner, made = json_of(item, kind.elementType), f"transform({value}, {item}"
+            inner, made = tell(item, kind.elementType), f"transform({value}, {item}"
         case types.StructType() if not is_ambiguous(kind, False):
-            fields = {f.name: f"{value}.{escaped(f.name)}" for f in kind.fields}
-            inside = {f.name: json_of(fields[f.name], f.dataType) for f in kind.fields}
-            parts = ", ".join(f"{quoted(name)}, {part}" for name, part in inside.items())
-            whole = f"IF({value} IS NULL, NULL, named_struct({parts}))"
-            return value if inside == fields else whole
+            fields = [f"{value}.{escaped(f.name)}" for f in kind.fields]
+            inside = [
+                [tell(field, f.dataType)] if is_written else told_by_type(field, f.dataType)
+                for field, f in zip(fields, kind.fields, strict=True)
+            ]
+            if inside == [[field] for field in fields]:
+                return value
+            told = zip(kind.names, inside, strict=True)
+            parts = (part for name, values in told for part in named(quoted(name), values))
+            return f"IF({value} IS NULL, NULL, named_struct({', '.join(parts)}))"
         case _:
             return value
     return value if inner == item else f"{made} -> {inner})"

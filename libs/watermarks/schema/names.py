@@ -9,11 +9,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import DataType, StructType
 
-# What Glue calls the fields of a choice.
-_NUMBERS = {"byte", "short", "int", "long", "float", "double", "decimal"}
-_OTHERS = {"string", "boolean", "date", "timestamp", "binary", "struct", "array", "map"}
-_CHOICES = _NUMBERS | _OTHERS
-
 
 def by_name(schema: StructType, is_case_sensitive: bool) -> Mapping[str, DataType]:
     """Return the types of columns by their names, as names are compared."""
@@ -35,7 +30,15 @@ def is_same(old: DataType, new: DataType) -> bool:
     return old.simpleString() == new.simpleString()
 
 
-def is_choice(kind: StructType, promised: DataType) -> bool:
-    """Return whether a struct in a DynamicFrame has a field for each type that a value may have."""
-    there, known = set(kind.names), set(getattr(promised, "names", ()))
-    return bool(there) and there <= _CHOICES and not known & there
+def is_choice(kind: DataType, promised: DataType | None = None) -> bool:
+    """Return whether a struct has a field for each type of a value, as Glue makes of a choice.
+
+    `toDF` leaves no other trace of it. A struct that is promised is none.
+    """
+    from pyspark.sql.types import StructType
+
+    if not isinstance(kind, StructType) or len(kind) < 2:
+        return False
+    is_promised = bool(set(getattr(promised, "names", ())) & set(kind.names))
+    told = (field.dataType.typeName().replace("integer", "int") for field in kind.fields)
+    return not is_promised and kind.names == list(told)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from watermarks.spark.columns import as_written, escaped, without
 
 from .changes import ITEM, VALUE, SchemaChange, changes_between
 from .evolution import Evolution
-from .fitting import Fit, Fitting, Sql, cast, json_of, null_of, quoted
+from .fitting import Fit, Fitting, Sql, cast, json_of, named, null_of, quoted, told_by_type
 from .names import by_name, key_of
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ class Plan:
     schema: StructType
     changes: Sequence[SchemaChange]
     fits: Sequence[Fit]
-    raws: Sequence[Sql]
-    unknown: Mapping[str, Sql]
+    raws: Sequence[list[Sql]]
+    unknown: Mapping[str, list[Sql]]
     file: Sql
     aside: Aside = NOTHING
     is_of_iceberg: bool = False
@@ -100,7 +100,6 @@ class Plan:
         frame: DataFrame,
         *,
         is_of_iceberg: bool = False,
-        has_choices: bool = False,
         aside: Aside = NOTHING,
     ) -> Plan:
         """Return what a contract makes of a frame; nothing is read."""
@@ -112,11 +111,11 @@ class Plan:
                 "false before the contract is applied"
             )
         _check_names(frame.columns, contract.rescued, is_exact)
-        schema = evolved(contract, judged, is_of_iceberg=is_of_iceberg, has_choices=has_choices)
+        schema = evolved(contract, judged, is_of_iceberg=is_of_iceberg)
         there = {key_of(field.name, is_exact): field for field in judged.schema.fields}
-        fitting = Fitting(is_exact, contract.types == "rescue", has_choices)
-        whole = Fitting(is_exact, False, has_choices)
-        fits, raws = list[Fit](), list[str]()
+        fitting = Fitting(is_exact, contract.types == "rescue")
+        whole = Fitting(is_exact)
+        fits, raws = list[Fit](), list[list[Sql]]()
         for field in schema.fields:
             column = there.get(key_of(field.name, is_exact))
             raw = escaped(column.name) if column else null_of(field.dataType)
@@ -125,16 +124,14 @@ class Plan:
                 rule = whole if aside.is_whole(field.name) else fitting
                 fit = rule.fit(raw, column.dataType, field.dataType, column.name)
             fits.append(fit)
-            raws.append(json_of(raw, column.dataType) if column else raw)
+            raws.append(told_by_type(raw, column.dataType) if column else [raw])
         known = by_name(schema, is_exact)
         unknown = {
-            field.name: json_of(escaped(field.name), field.dataType)
+            field.name: told_by_type(escaped(field.name), field.dataType)
             for field in judged.schema.fields
             if key_of(field.name, is_exact) not in known
         }
-        changes = changes_between(
-            schema, judged.schema, is_case_sensitive=is_exact, has_choices=has_choices
-        )
+        changes = changes_between(schema, judged.schema, is_case_sensitive=is_exact)
         file = _file_of(frame)
         return cls(
             contract, frame, schema, changes, fits, raws, unknown, file, aside, is_of_iceberg
@@ -237,22 +234,22 @@ class Plan:
         types = self.contract.types
         return types in ("evolve", "freeze") or (types == "rescue" and self.aside.is_whole(name))
 
-    def _misfits(self) -> list[tuple[str, Fit, Sql]]:
+    def _misfits(self) -> list[tuple[str, Fit, list[Sql]]]:
         """Return the columns of which a value may not fit, with what they are made of."""
         planned = zip(self.schema.names, self.fits, self.raws, strict=True)
         return [(name, fit, raw) for name, fit, raw in planned if not fit.is_certain]
 
     def _rescued(self) -> Sql:
         """Return what is left over of a row as JSON."""
-        left_over = list[tuple[str, Sql]]()
+        left_over = list[tuple[str, list[Sql]]]()
         if self.contract.types == "rescue":
             misfits = self._misfits()
             left_over += _left_over([each for each in misfits if not self._is_refused(each[0])])
         for fit in self.fits:
-            inside = dict[str, Sql]()
+            inside = defaultdict[str, list[Sql]](list)
             extras = fit.extras if self.contract.columns == "rescue" else ()
             for path, value in (*fit.misfits, *extras):
-                inside[path] = f"coalesce({inside[path]}, {value})" if path in inside else value
+                inside[path].append(value)
             left_over += inside.items()
         if self.contract.columns == "rescue":
             left_over += self.unknown.items()
@@ -304,9 +301,11 @@ class Plan:
         return f"first in {first['file']}" if first else ""
 
 
-def _left_over(misfits: Sequence[tuple[str, Fit, Sql]]) -> list[tuple[str, Sql]]:
+def _left_over(
+    misfits: Sequence[tuple[str, Fit, list[Sql]]],
+) -> list[tuple[str, list[Sql]]]:
     """Return the values of columns where they do not fit, else null."""
-    return [(name, f"IF({fit.fits}, NULL, {raw})") for name, fit, raw in misfits]
+    return [(name, [f"IF({fit.fits}, NULL, {each})" for each in raw]) for name, fit, raw in misfits]
 
 
 def _file_of(frame: DataFrame) -> Sql:
@@ -329,7 +328,9 @@ def told_as_json(frame: DataFrame) -> DataFrame:
 
     with as_written(frame.sparkSession):
         told = [
-            functions.expr(json_of(escaped(field.name), field.dataType)).alias(field.name)
+            functions.expr(json_of(escaped(field.name), field.dataType, is_written=True)).alias(
+                field.name
+            )
             for field in frame.schema.fields
         ]
         return frame.select(*told)
@@ -352,16 +353,13 @@ def like(frame: Any, rows: DataFrame) -> Any:
     return type(frame).fromDF(rows, frame.glue_ctx, frame.name)
 
 
-def evolved(
-    contract: Terms, frame: DataFrame, *, is_of_iceberg: bool = False, has_choices: bool = False
-) -> StructType:
+def evolved(contract: Terms, frame: DataFrame, *, is_of_iceberg: bool = False) -> StructType:
     """Return the columns of a contract after a frame."""
     evolution = Evolution(
         columns=contract.columns == "evolve",
         types=contract.types == "evolve",
         is_case_sensitive=is_case_sensitive(frame.sparkSession),
         is_of_iceberg=is_of_iceberg,
-        has_choices=has_choices,
     )
     return evolution.of_struct(schema_of(contract, frame), frame.schema)
 
@@ -410,18 +408,18 @@ def _check_names(names: Sequence[str], rescued: str, is_exact: bool, of: str = "
         )
 
 
-def _as_json(left_over: Sequence[tuple[str, Sql]], file: Sql) -> Sql:
+def _as_json(left_over: Sequence[tuple[str, list[Sql]]], file: Sql) -> Sql:
     """Return JSON of the values that are not null, and the file; null if all of them are null."""
     if not left_over:
         return _NO_TEXT
-    values = dict[str, Sql]()
-    for path, value in left_over:
+    values = defaultdict[str, list[Sql]](list)
+    for path, told in left_over:
         if path in values and escaped(path) not in values and _root(path) != path:
             path = escaped(path)  # a column with a dot, beside a field of that path
-        values[path] = f"coalesce({values[path]}, {value})" if path in values else value
+        values[path] += told
     place = FILE_PATH if FILE_PATH not in values else escaped(FILE_PATH)
-    fields = ", ".join(f"{quoted(path)}, {value}" for path, value in values.items())
-    is_nothing = " AND ".join(f"({value}) IS NULL" for value in values.values())
+    fields = ", ".join(each for path in values for each in named(quoted(path), values[path]))
+    is_nothing = " AND ".join(f"({value}) IS NULL" for told in values.values() for value in told)
     whole = f"to_json(named_struct({fields}, {quoted(place)}, {file}), {_JSON_OPTIONS})"
     return f"IF({is_nothing}, NULL, {whole})"
 

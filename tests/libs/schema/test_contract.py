@@ -11,6 +11,7 @@ from pyspark.sql.types import LongType
 from watermarks.errors import SchemaContractError, WatermarkValueError
 from watermarks.schema import Contract
 from watermarks.schema.fitting import Fitting
+from watermarks.schema.plan import told_as_json
 
 pytestmark = pytest.mark.spark
 
@@ -127,6 +128,50 @@ def test_a_struct_with_names_of_types_is_no_choice(spark):
     assert json.loads(row["_rescued_data"]) == {"v": {"date": "2026-01-01", "timestamp": "10:00"}}
 
 
+def test_a_choice_of_a_data_frame_is_fitted_and_rescued_as_the_value_that_came(spark):
+    """`toDF` of a DynamicFrame leaves a struct with a field for each type."""
+    rows = [
+        ((10, None, None), [("a", (1, None)), ("b", (None, "two"))]),
+        ((None, "12", None), [("c", (3, None))]),
+        ((None, "20 EUR", None), None),
+        ((None, None, [1, 2]), []),
+        (None, None),
+    ]
+    choice = "amt STRUCT<int: INT, string: STRING, array: ARRAY<INT>>"
+    frame = spark.createDataFrame(
+        rows, f"{choice}, items ARRAY<STRUCT<sku: STRING, q: STRUCT<int: INT, string: STRING>>>"
+    ).coalesce(1)
+    columns = "amt INT, items ARRAY<STRUCT<sku: STRING, q: INT>>"
+
+    kept = Contract(columns, types="rescue").apply(frame).collect()
+    unknown = Contract("x INT", columns="rescue").apply(frame.select("amt")).collect()
+
+    assert [row["amt"] for row in kept] == [10, 12, None, None, None]
+    assert [row["items"] for row in kept] == [None, [("c", 3)], None, [], None]
+    rescued = [json.loads(row["_rescued_data"] or "{}") for row in kept]
+    items = [{"sku": "a", "q": 1}, {"sku": "b", "q": "two"}]
+    assert rescued == [{"items": items}, {}, {"amt": "20 EUR"}, {"amt": [1, 2]}, {}]
+    told = [json.loads(row["_rescued_data"] or "{}") for row in unknown]
+    assert [row.get("amt") for row in told] == [10, "12", "20 EUR", [1, 2], None]
+    evolved = Contract("amt INT", columns="freeze", missing="freeze").evolved(frame.select("amt"))
+    assert evolved.simpleString() == "struct<amt:int>"
+
+
+def test_files_of_quarantined_rows_have_no_field_of_a_choice_twice(spark, tmp_path):
+    frame = spark.sql(
+        "SELECT named_struct('v', named_struct('int', 1, 'string', CAST(NULL AS STRING))) AS s"
+    )
+    told_as_json(frame).write.json(str(tmp_path / "aside"))
+    (row,) = spark.read.json(str(tmp_path / "aside")).collect()
+    assert row.asDict(recursive=True) == {"s": {"v": {"int": 1}}}
+
+
+def test_a_struct_that_only_looks_like_a_choice_is_rescued_whole(spark):
+    frame = spark.sql("SELECT named_struct('int', 1, 'string', 'b') AS v")
+    (row,) = Contract("v INT", types="rescue").apply(frame).collect()
+    assert (row["v"], json.loads(row["_rescued_data"])) == (None, {"v": {"int": 1, "string": "b"}})
+
+
 def test_literals_that_a_session_reads_otherwise_are_refused(spark):
     spark.conf.set("spark.sql.parser.escapedStringLiterals", "true")
     try:
@@ -138,7 +183,7 @@ def test_literals_that_a_session_reads_otherwise_are_refused(spark):
 
 def test_a_choice_that_has_two_values_does_not_fit(spark):
     fields = spark.createDataFrame([], "int INT, long BIGINT").schema
-    fit = Fitting(has_choices=True).fit("v", fields, LongType())
+    fit = Fitting().fit("v", fields, LongType())
     rows = "SELECT named_struct('int', {}, 'long', {}) AS v"
     values = [("1", "2L"), ("1", "NULL"), ("NULL", "2L"), ("NULL", "NULL")]
 
