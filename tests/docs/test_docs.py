@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import click
@@ -120,6 +121,14 @@ def test_every_link_between_documents_leads_to_a_file() -> None:
     ]
 
     assert broken == []
+
+
+def test_install_names_every_extra() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
+    page = (PROJECT / "docs" / "install.md").read_text(encoding="utf-8")
+
+    named = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    assert sorted(named) == sorted(project["project"]["optional-dependencies"])
 
 
 def test_every_make_target_is_in_help() -> None:

@@ -17,7 +17,7 @@ from mcp.server.stdio import stdio_server
 from tidemark.agents import arguments
 from tidemark.agents.answers import answer_text
 from tidemark.agents.calls import Allowed, Calls
-from tidemark.agents.tools import Tool, instructions, tools_for
+from tidemark.agents.tools import Tool, instructions, refusal, tools_for
 from tidemark.errors import TidemarkError, UsageError
 
 MAX_LOOKS = 4  # commands at once that only look
@@ -51,7 +51,7 @@ def make_server(main: click.Group, allowed: Allowed) -> Server[Any]:
         given = arguments.whole(asked.arguments or {})
         try:
             if asked.name not in tools:
-                raise UsageError(f"no tool {asked.name!r}; allowed: {', '.join(tools)}")
+                raise UsageError(refusal(asked.name, tools))
             tool = tools[asked.name]
             arguments.check(schemas[asked.name], given)
             arguments.check_arguments(tool, given)

@@ -1,7 +1,7 @@
 """The tools of the MCP server, of `tools.json`: which command each is, and what it takes."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
@@ -55,6 +55,17 @@ def instructions(stage: str | None, *, acts: bool, rows: bool) -> str:
     where = f"of the stage {stage} on AWS" if stage else "on this machine"
     text = "\n".join(TABLE["instructions"])
     return text.format(where=where, acts=TABLE["acts"][acts], rows=TABLE["rows"][rows])
+
+
+def refusal(name: str, tools: Collection[str]) -> str:
+    """Return why a server with these tools has none of this name.
+
+    Example:
+        >>> refusal("run", ["status", "plan_run"])
+        "no tool 'run' without --allow-actions; allowed: status, plan_run"
+    """
+    option = " without --allow-actions" if f"plan_{name}" in tools else ""
+    return f"no tool {name!r}{option}; allowed: {', '.join(tools)}"
 
 
 def tools_for(*, acts: bool, rows: bool) -> Iterator[Tool]:

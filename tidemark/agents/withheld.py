@@ -23,7 +23,7 @@ POSITIONS = set(
 # Of a position: what has columns as its names, and what names something that is no row.
 COLUMNS = set("watermarks before after values".split())
 NAMES = set("cursor format job job_name keys kind option order run_id table window_id".split())
-PLAIN = re.compile(r"files|keys|s3|[-+.:0-9TZ ]*|s3://\S*|[jw]r_\w*")
+PLAIN = re.compile(r"files|keys|s3|[-+.:0-9TZ ]*|s3://.*|[jw]r_\w*")
 # Classes of errors are named so, or by two words; Spark's have a condition, [PATH_NOT_FOUND].
 CLASS = r"\b(?:[a-z_]\w*\.)*(?:[A-Z]\w*(?:Error|Exception|Exit)|[A-Z][a-z0-9]+[A-Z]\w*)"
 AT = r" \([\w.-]+, line \d+\)"

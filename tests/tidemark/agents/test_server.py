@@ -63,7 +63,8 @@ def test_an_agent_that_only_looks(folder: Path) -> None:
             Draft202012Validator.check_schema(tool.input_schema)
             assert tool.description
         assert "run" not in {tool.name for tool in listed}
-        assert (await agent.refused("run", plan="x"))["error"].startswith("no tool 'run'; allowed")
+        assert "without --allow-actions" in (await agent.refused("run", plan="x"))["error"]
+        assert "--allow-actions" not in (await agent.refused("nope"))["error"]
 
         (fails, waits, _) = (await agent.ask("status", app="cdk.out"))["untrusted"]["answer"]
         assert fails["last_run"]["message"].startswith("ValueError: [withheld")

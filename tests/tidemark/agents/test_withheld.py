@@ -82,7 +82,7 @@ def test_counts_columns_places_and_classes_of_errors_stay() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [18, "17", "2026-11-30T17:12:55.313+00:00", "s3://lake/in/a.json", "jr_0a1", None]
+    "value", [18, "17", "2026-11-30T17:12:55.313+00:00", "s3://lake/in/b ü.json", "jr_0a1", None]
 )
 def test_a_position_keeps_numbers_times_and_files(value: object) -> None:
     assert without_rows({"watermarks": {"at": value}}) == {"watermarks": {"at": value}}

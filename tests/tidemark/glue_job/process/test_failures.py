@@ -227,6 +227,11 @@ def test_line_of_a_function_that_ran_in_a_worker_of_spark_is_found():
         ("ParseException: [PARSE_SYNTAX_ERROR] at 'MATERIALIZED'", "", ["INSERT OVERWRITE"]),
         ("ParseException: [PARSE_SYNTAX_ERROR] near 'CALL'.", "", ["spark.sql.extensions"]),
         ("AnalysisException: [PATH_NOT_FOUND] Path does not exist: s3://b/k", "", ["/home/lake"]),
+        (
+            "AnalysisException: [UNRESOLVED_COLUMN.WITH_SUGGESTION] A column `a` is not there.",
+            "",
+            ["tidemark explain JOB", "contract", "(TM145)"],
+        ),
         ("ClientError: An error occurred (AccessDenied) when", "", ["the job's role"]),
         ("EndpointConnectionError: Could not connect", "", ["AWS_ENDPOINT_URL_<SERVICE>"]),
         (f"x.RuntimeIOException: Failed to open file: {OF_ICEBERG}-m0.avro", "", [RESTORE]),
