@@ -23,7 +23,7 @@ def read_opened(home: Home) -> list[tuple[str, str]]:
 
 
 def read_by_spark(home: Home) -> list[AwsRead]:
-    """Return what each line opens of what its run has not written yet, if that goes on without."""
+    """Return what each line opens before its run has written it, where the run can continue."""
     changes = reversed(read_operations(home))
     written = {(made.run_id, place): made.number for made in changes for place in made.places}
     return [

@@ -156,16 +156,15 @@ def _of_items(told: Sql, made: Sql, items: Sql, item: Sql, inner: Fit, path: str
 
 
 def told_by_type(value: Sql, kind: DataType) -> list[Sql]:
-    """Return a value as JSON tells it: of a choice each type, of which one at most is not null."""
-    from pyspark.sql.types import StructType
+    """Return a value as it stands in JSON: one expression, and for a choice one for each type.
 
-    if not isinstance(kind, StructType) or not is_choice(kind):
+    At most one of them is not null. A choice with several values stands whole.
+    """
+    if not is_choice(kind):
         return [json_of(value, kind)]
     whole = f"IF({_is_one(value, kind)}, NULL, {value})"
-    return [
-        whole,
-        *(json_of(f"{value}.{escaped(each.name)}", each.dataType) for each in kind.fields),
-    ]
+    parts = [json_of(f"{value}.{escaped(field.name)}", field.dataType) for field in kind.fields]
+    return [whole, *parts]
 
 
 def _is_one(value: Sql, kind: StructType) -> Sql:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,10 +30,10 @@ def is_same(old: DataType, new: DataType) -> bool:
     return old.simpleString() == new.simpleString()
 
 
-def is_choice(kind: DataType, promised: DataType | None = None) -> bool:
+def is_choice(kind: DataType, promised: DataType | None = None) -> TypeGuard[StructType]:
     """Return whether a struct has a field for each type of a value, as Glue makes of a choice.
 
-    `toDF` leaves no other trace of it. A struct that is promised is none.
+    `toDF` leaves no other trace of it. A struct that the contract promises is not a choice.
     """
     from pyspark.sql.types import StructType
 

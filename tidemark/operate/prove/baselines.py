@@ -53,7 +53,7 @@ class Baseline:
         jobs: the job of each run, by its id.
         opened: what the runs read, as run ids and URIs.
         other_stores: what they changed beside objects.
-        requests: those of boto3 that read, in order, and what Spark opens.
+        requests: the reads of boto3, in order, and the objects that Spark opens.
     """
 
     base: Home
